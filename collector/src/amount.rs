@@ -14,7 +14,7 @@
     label = "expected an integer or `bool`"
 )]
 pub trait Amount {
-    /// Returns the number.
+    /// Returns the amount as a `u64`.
     fn amount(self) -> u64;
 }
 
@@ -32,7 +32,7 @@ pub trait Amount {
     label = "expected an integer or `bool`"
 )]
 pub trait Level {
-    /// Returns the number.
+    /// Returns the level as an `i64`.
     fn level(self) -> i64;
 }
 

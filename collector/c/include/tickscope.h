@@ -371,7 +371,7 @@ static inline __attribute__((unused)) void tickscope_close_(void **scope) {
 #define TICKSCOPE_COUNT_IN(group, name, amount) \
     TICKSCOPE_CALL_(tickscope_count_, TICKSCOPE_KIND_COUNTER_, group, name, TICKSCOPE_CAST_(uint64_t, amount))
 
-/* Adds a number to a value. A value keeps the sum, the minimum, the maximum and a histogram of its numbers. */
+/* Records a number for a value. A value keeps the sum, the minimum, the maximum and a histogram of its numbers. */
 #define TICKSCOPE_VALUE(name, number) TICKSCOPE_VALUE_IN("", name, number)
 #define TICKSCOPE_VALUE_IN(group, name, number) \
     TICKSCOPE_CALL_(tickscope_value_, TICKSCOPE_KIND_VALUE_, group, name, TICKSCOPE_CAST_(uint64_t, number))

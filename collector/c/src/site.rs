@@ -134,7 +134,7 @@ take_numbers! {
     /// Adds an amount to a counter.
     tickscope_count, tickscope_count_, u64, __private::count;
 
-    /// Adds a number to a value.
+    /// Records a number for a value.
     tickscope_value, tickscope_value_, u64, __private::value;
 
     /// Sets the level of a gauge.

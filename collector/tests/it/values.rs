@@ -31,14 +31,14 @@ fn tally_of(snapshot: &Snapshot, name: &str) -> Tally {
     rows(snapshot, name).fold(Tally::Nothing, |all, (_, tally, _)| all.and(tally))
 }
 
-/// Returns the smallest and the largest number recorded for a value. Both must be exact.
+/// Returns the smallest and largest numbers recorded under this name. Panics if either is not exact.
 fn range_of(snapshot: &Snapshot, name: &str) -> Option<(u64, u64)> {
     let range = tally_of(snapshot, name).range()?;
     assert!(range.min_exact && range.max_exact, "{name}: {range:?}");
     Some((range.min, range.max))
 }
 
-/// Returns the last, the lowest and the highest level of a gauge. The lowest and the highest level must be exact.
+/// Returns the last, lowest and highest levels of a gauge. Panics if the lowest or the highest is not exact.
 fn level_of(snapshot: &Snapshot, name: &str) -> Option<(i64, i64, i64)> {
     let Level { last, range, .. } = tally_of(snapshot, name).level()?;
     assert!(range.min_exact && range.max_exact, "{name}: {range:?}");

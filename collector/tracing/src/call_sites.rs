@@ -65,8 +65,8 @@ fn find(address: usize) -> (usize, bool) {
     }
 }
 
-/// Returns the slot at which the search for an address begins. Metadata is aligned, and all metadata of a program is
-/// close together in memory. So the address is multiplied, and the slot is in the high bits of the product.
+/// Returns the slot at which the search for a metadata address begins. These addresses are aligned and close together, so
+/// the address is multiplied to spread them, and the slot is taken from the high bits of the product.
 fn first_place(address: usize) -> usize {
     (address >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> (usize::BITS - PLACES.ilog2())
 }

@@ -152,7 +152,7 @@ fn more_spans_of_a_layer_than_places_are_told_apart() {
     assert_eq!(rows(), "many 10000 10000 10000\n");
 }
 
-/// Checks that each call counts once, no matter how many polls it has, and that the calls in flight are right.
+/// Checks that each call is counted once, no matter how often it is polled, and that the number of calls in flight is right.
 fn async_bodies() {
     #[instrument]
     async fn handle() {
@@ -295,7 +295,7 @@ fn what_was_counted_before_is_not_in_flight() {
     assert_eq!(future(&whole(), "mixed")[..2], [2, 0]);
     drop((early, twice));
     assert_eq!(future(&whole(), "mixed")[..2], [0, 2]);
-    // On another thread, the site is known to belong to futures from the first poll on, so a waiting call is seen.
+    // On a second thread, the collector knows from the first poll that the site belongs to futures, so it sees a waiting call.
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let waits = span();

@@ -72,7 +72,7 @@ pub fn inclusive_times(
     let children = Children::of(&nodes.parent);
     let most = set_of_site.iter().flatten().max();
     let sets = most.map_or(0, |&most| most as usize + 1);
-    // By set: how many of its rows are above the current row, and the index of its sum in the thread's list.
+    // For each set: how many of the set's rows are above the current row, and the index of the set's sum in the thread's list.
     let mut depth = vec![0u32; sets];
     let mut place = vec![usize::MAX; sets];
     let mut stack: Vec<(u32, bool)> = Vec::new();

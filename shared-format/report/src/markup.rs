@@ -19,7 +19,7 @@ pub(crate) fn code(name: &str) -> String {
     out
 }
 
-/// Escapes a text, which may contain names.
+/// Escapes text that may contain names from the program.
 pub(crate) fn words(text: &str) -> String {
     let mut out = String::new();
     for c in visible(text, false).chars() {

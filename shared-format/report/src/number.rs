@@ -1,7 +1,7 @@
 //! Formats numbers to fit their column. Durations take at most 6 cells, counts 5, percentages 6.
 //!
-//! Except for percentages, the arithmetic is in integers, so rounding is exact. For example, a value that would be rounded up to
-//! `1000µs` is shown as `1.00ms`.
+//! Except for percentages, the arithmetic is in integers, so rounding is exact. A value that would round up to `1000µs` is
+//! shown as `1.00ms`.
 
 use tickscope_analysis::measure::Dimension;
 

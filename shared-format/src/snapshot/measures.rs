@@ -31,9 +31,9 @@ pub enum Quantity {
     LiveVariance,
     /// Polls of futures.
     Polls,
-    /// Calls of futures that ran to completion.
+    /// Calls whose future ran to completion.
     FutureEnds,
-    /// Calls of futures that were dropped before completion.
+    /// Calls whose future was dropped before completion.
     FutureCancels,
     /// Total duration of the calls that completed or were dropped, each from its first poll to its end, in ticks.
     FutureTime,

@@ -126,7 +126,7 @@ fn check<L: Args>(cli: &CargoCli<L>, for_cargo: &[OsString]) -> Result<(), Strin
     Ok(())
 }
 
-/// Returns the folder given by `--manifest-path`, or the current folder if there is no such option.
+/// Returns the folder of the manifest given by `--manifest-path`, or the current folder without that option.
 fn here(words: &CargoWords) -> anyhow::Result<PathBuf> {
     let mut setup = words.setup.windows(2);
     let manifest = setup.find(|pair| pair[0] == "--manifest-path");

@@ -5,8 +5,8 @@ use tickscope_format::path::{parts, plain_parts, tail};
 
 use crate::did_you_mean::hint;
 
-/// Returns ` (did you mean NAME?)` with the function in a snapshot whose name is most similar to `name`; empty if no
-/// name is similar enough.
+/// Returns ` (did you mean NAME?)`, where NAME is the function name in the snapshot that is most similar to `name`, or an
+/// empty string if none is similar enough.
 pub fn similar(name: &str, snapshot: &Snapshot) -> String {
     similar_of(name, snapshot.sites.iter().map(|site| site.path()))
 }

@@ -53,7 +53,7 @@ fn the_counts_of_the_reference_frame() {
     assert_eq!(rays, [("ray_trace", 4_194_304), ("intersect_primary", 4_194_304)]);
     assert_eq!(*workers, ("worker", 2));
     assert_eq!(*shadow, "intersect_shadow");
-    // The sine of another platform may differ in the last bit, which changes some rays at the edges.
+    // On another platform, `sin` may differ in the last bit, which changes some rays at the edges.
     assert!(shadow_rays.abs_diff(1_474_804) < 100, "{shadow_rays} shadow rays");
 }
 

@@ -58,7 +58,7 @@ struct Run {
     sums: RunSums,
     names: RunNames,
     records: NewRecords,
-    /// Capture time of the newest record, and the cost of measuring in this record as a share of scope time.
+    /// Capture time of the newest record, and that record's measuring cost as a share of scope time.
     unix_ns: Option<u64>,
     cost_ratio: Option<f64>,
     running: bool,

@@ -154,9 +154,8 @@ impl History {
         each.sum()
     }
 
-    /// Returns the index of the moment that is missed least: the one with the smallest gap between its neighbours
-    /// relative to its age (in a recording, the smallest gap). The first and the last moment are kept as long as there
-    /// are others.
+    /// Returns the index of the moment to drop next, whose loss matters least: its neighbours are closest together relative to
+    /// its age; in a recording, closest in absolute terms. The first and last moments are never chosen while there are others.
     fn least_missed(&self) -> usize {
         let newest = self.moments.last().map_or(0, |moment| moment.unix_ns);
         let gaps = self.moments.windows(3).map(|near| {

@@ -72,7 +72,7 @@ pub struct Failure {
     pub before: f64,
     /// Median of its values after the change.
     pub after: f64,
-    /// Probability that chance alone explains the difference; `None` if no rank test was made.
+    /// Probability that chance alone makes a difference at least this large (p-value); `None` if no rank test was made.
     pub chance: Option<f64>,
 }
 

@@ -69,7 +69,7 @@ struct Waiting {
 }
 
 impl Queue {
-    /// Adds a piece, after waiting until the queue is below its limit.
+    /// Waits until the queue is below its limit, then adds `item` to it.
     fn push(&self, item: Arrived) {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = |waiting: &mut Waiting| waiting.bytes > WAITING_MAX;

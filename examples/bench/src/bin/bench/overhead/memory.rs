@@ -25,7 +25,7 @@ pub(crate) fn print(long: bool) {
             scopes += count;
         }
     };
-    // These runs create the nodes, and those parts of their histograms that cover the usual latencies.
+    // These runs create the nodes and the parts of their histograms that cover the usual latencies.
     (0..100).for_each(|_| once());
     let kib = || anonymous_bytes() / 1024.0;
     let seconds = if long { 60 } else { 10 };
