@@ -92,8 +92,13 @@ fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
     let terminal = pair.master.tty_name().unwrap();
     let mut reader = pair.master.try_clone_reader().unwrap();
     let open = || fs::OpenOptions::new().write(true).open(&terminal).unwrap();
-    let mut command = place.command(VIEWER);
-    let mut child = command.args(["report", target]).stdout(open()).spawn().unwrap();
+    // The command is dropped here, because it keeps the terminal open.
+    let mut child = place
+        .command(VIEWER)
+        .args(["report", target])
+        .stdout(open())
+        .spawn()
+        .unwrap();
     drop(pair.slave);
     let mut text = Vec::new();
     // Reading from a pseudoterminal returns an error once the last process has closed the other end.
