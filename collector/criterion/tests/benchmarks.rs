@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use criterion::{BenchmarkId, Criterion};
+use libtest_mimic::{Arguments, Trial};
 use tickscope::__private::spans::IS_MEASURED;
 use tickscope_criterion::{Format, TickscopeProfiler, tickscope};
 use tickscope_format::ids::NodeId;
@@ -75,6 +76,14 @@ fn main() {
     if std::env::var_os("BENCHMARKS").is_some() {
         return benchmarks();
     }
+    let test = Trial::test("each_benchmark_has_a_report_of_its_own", || {
+        each_benchmark_has_a_report_of_its_own();
+        Ok(())
+    });
+    libtest_mimic::run(&Arguments::from_args(), vec![test]).exit();
+}
+
+fn each_benchmark_has_a_report_of_its_own() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     let profiles = [("one", 1), ("group_of/words/3", 3), ("group_of/words/5", 5)];
@@ -98,7 +107,7 @@ fn main() {
         let calls = profiles.map(|(benchmark, words)| calls(&file(directory, benchmark, "tks"), words));
         calls.to_vec()
     });
-    println!("ok: each benchmark has a report of its own: {found:?} calls");
+    println!("calls: {found:?}");
 }
 
 fn file(directory: &Path, benchmark: &str, ending: &str) -> PathBuf {
