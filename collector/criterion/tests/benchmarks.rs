@@ -9,14 +9,14 @@
 #![allow(clippy::print_stdout, reason = "it says what it found")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, ExitCode, Output};
 
 use criterion::{BenchmarkId, Criterion};
-use libtest_mimic::{Arguments, Trial};
 use tickscope::__private::spans::IS_MEASURED;
 use tickscope_criterion::{Format, TickscopeProfiler, tickscope};
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot_file;
+use tickscope_testkit::suite;
 
 fn words(input: &str) -> usize {
     tickscope::scope!("words");
@@ -72,16 +72,15 @@ fn run(directory: &Path, arguments: &[&str]) -> Output {
     output
 }
 
-fn main() {
-    if std::env::var_os("BENCHMARKS").is_some() {
-        return benchmarks();
+fn main() -> ExitCode {
+    if std::env::var_os("BENCHMARKS").is_none() {
+        return suite::main(&[TESTS]);
     }
-    let test = Trial::test("each_benchmark_has_a_report_of_its_own", || {
-        each_benchmark_has_a_report_of_its_own();
-        Ok(())
-    });
-    libtest_mimic::run(&Arguments::from_args(), vec![test]).exit();
+    benchmarks();
+    ExitCode::SUCCESS
 }
+
+tickscope_testkit::tests![each_benchmark_has_a_report_of_its_own];
 
 fn each_benchmark_has_a_report_of_its_own() {
     let directory = tempfile::tempdir().unwrap();
