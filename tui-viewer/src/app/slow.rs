@@ -10,7 +10,6 @@ use tickscope_analysis::slow::{Slow, SlowRow, lineage};
 use tickscope_analysis::waterfall::Waterfall;
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::Site;
 use tickscope_programs::clock_time::UtcOffset;
 use tickscope_programs::kept_traces::KeptTraces;
 use tickscope_report::slow::{Answer, SlowOptions, Typed};
@@ -169,21 +168,19 @@ impl SlowTable {
         };
         for (at, watch) in snapshot.watches.iter().enumerate() {
             let answer = Answer::of(snapshot, watch, options);
-            let function_of = |path: u32| {
-                let site = watch.paths.get(path as usize)?.site;
-                of_site.get(site.index()).copied()
-            };
+            let site_of = |path: u32| watch.paths.get(path as usize).map(|path| path.site.index());
+            let function_of = |path: u32| of_site.get(site_of(path)?).copied();
             for row in &answer.slow.rows {
                 // The key is made from names, because later snapshots may number sites and functions differently.
-                let sites = lineage(watch, row.path).into_iter().map(|path| {
-                    let site = watch.paths.get(path as usize)?.site;
-                    snapshot.sites.get(site.index()).map(Site::path)
+                let names = lineage(watch, row.path).into_iter().map(|path| {
+                    let site = snapshot.sites.get(site_of(path)?)?;
+                    Some((&site.module, &site.name))
                 });
-                let sites: Vec<_> = sites.collect();
+                let names: Vec<_> = names.collect();
                 table.rows.push(PathRow {
                     watch: at,
                     means: *row,
-                    key: number_of((&watch.function, sites)),
+                    key: number_of((&watch.function, names)),
                     function: function_of(row.path),
                     name: answer.path_name(row.path),
                 });
