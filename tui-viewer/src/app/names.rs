@@ -60,8 +60,7 @@ impl Names {
     /// Returns for each function whether its short name contains the text. If no short name does, the full names are
     /// searched instead. Case matters only if the text contains a capital letter.
     pub(crate) fn matching(&self, text: &str) -> Vec<bool> {
-        let exact = text.chars().any(char::is_uppercase);
-        let places = if exact {
+        let places = if is_exact(text) {
             [&self.short, &self.full]
         } else {
             [&self.small_short, &self.small_full]
@@ -77,9 +76,14 @@ impl Names {
     }
 }
 
-/// Whether a name contains the text. Case matters only if the text contains a capital letter.
+/// Whether case matters in a search for this text: only if the text contains a capital letter.
+pub(crate) fn is_exact(text: &str) -> bool {
+    text.contains(char::is_uppercase)
+}
+
+/// Whether a name contains the text, by the rule of [`is_exact`].
 pub(crate) fn contains(name: &str, text: &str) -> bool {
-    if text.chars().any(char::is_uppercase) {
+    if is_exact(text) {
         name.contains(text)
     } else {
         name.to_lowercase().contains(text)

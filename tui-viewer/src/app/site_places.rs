@@ -15,6 +15,7 @@ use tickscope_format::snapshot::{Site, Sites};
 use tickscope_programs::known_functions::KnownFunctions;
 
 use crate::app::keyhash::number_of;
+use crate::app::names::is_exact;
 use crate::text::cells::safe;
 
 /// The part of the site table that stays the same until new places become known.
@@ -211,7 +212,7 @@ impl Places {
     /// the text. If there is no such row, places match if their path contains the text.
     pub(crate) fn matching(&self, text: &str) -> (Vec<bool>, Vec<bool>) {
         let places = &self.rows;
-        let exact = text.chars().any(char::is_uppercase);
+        let exact = is_exact(text);
         let in_path = |place: &Place| match exact {
             true => place.full.contains(text),
             false => place.small_path.contains(text),

@@ -5,6 +5,7 @@ use tickscope_analysis::measure::Measure;
 use tickscope_report::label;
 
 use crate::app::data::Data;
+use crate::app::names::is_exact;
 use crate::app::row::{Fold, Portion, Row, What, share};
 use crate::app::state::App;
 use crate::app::threads::ThreadChoice;
@@ -110,7 +111,7 @@ pub(crate) fn highlight(canvas: &mut Canvas<'_>, cell: &Cell<'_>, text: &str, x:
 /// Returns the part of a name that matches a search, and its byte offset. Returns `None` if there is no match, or if its place
 /// is unknown, because letters before it have another length in lower case.
 fn match_in<'a>(name: &'a str, wanted: &str) -> Option<(usize, &'a str)> {
-    if wanted.contains(char::is_uppercase) {
+    if is_exact(wanted) {
         return name.match_indices(wanted).next();
     }
     let at = name.to_lowercase().find(wanted)?;
