@@ -262,7 +262,7 @@ fn percents_have_three_bases() {
 #[test]
 fn files_are_written_from_what_is_on_the_screen() {
     let mut app = live(120, 30).after("pajj\n");
-    events(&mut app, Status::Live, Some(snapshot(1_400)));
+    gets(&mut app, snapshot(1_400));
     let effects = keys(&mut app, "ds");
     let [Effect::WriteReport(a, options), Effect::KeepSnapshot(b)] = &effects[..] else {
         panic!("{effects:?}");
@@ -398,7 +398,7 @@ fn only_what_depends_on_a_key_is_derived_again() {
     let before = derived(&app);
     keys(&mut app, "p");
     let next = snapshot(1_350);
-    events(&mut app, Status::Live, Some(next));
+    gets(&mut app, next);
     // A frozen screen derives nothing from new snapshots.
     assert_eq!(derived(&app), before);
 }

@@ -18,7 +18,7 @@ fn slower_of_late() -> App {
         let mut s = snapshot(tenth);
         let late = tenth.saturating_sub(1_240) * 100_000_000;
         s.nodes.self_ticks[2] += (late as f64 * s.clock.ticks_per_second / 1e9) as u64;
-        events(&mut app, Status::Live, Some(s));
+        gets(&mut app, s);
     }
     app
 }
@@ -83,7 +83,7 @@ fn what_runs_is_not_gone_because_a_reset_has_set_its_calls_to_zero() {
             anew.nodes.calls[row] = 0;
         }
     }
-    events(&mut app, Status::Live, Some(anew));
+    gets(&mut app, anew);
     let screen = text(&app);
     let line = screen
         .lines()
@@ -189,7 +189,7 @@ fn reset_and_undone(tenth: u64) -> Snapshot {
 fn a_window_reaches_over_a_reset_that_was_taken_back() {
     let mut app = empty(120, 30);
     for tenth in 1_100..=1_320 {
-        events(&mut app, Status::Live, Some(reset_and_undone(tenth)));
+        gets(&mut app, reset_and_undone(tenth));
     }
     let mut other = empty(120, 30);
     lives(&mut other, 1_100..=1_320);
@@ -211,13 +211,13 @@ fn a_window_reaches_over_a_reset_that_was_taken_back() {
 fn a_window_that_begins_in_what_was_taken_back_begins_at_its_reset() {
     let mut app = empty(120, 30);
     for tenth in 1_100..=1_380 {
-        events(&mut app, Status::Live, Some(reset_and_undone(tenth)));
+        gets(&mut app, reset_and_undone(tenth));
     }
     keys(&mut app, "ww");
     has(&tabs(&app), "window 13.0 s");
     sums_hold(data(&app));
     for tenth in 1_381..=1_410 {
-        events(&mut app, Status::Live, Some(reset_and_undone(tenth)));
+        gets(&mut app, reset_and_undone(tenth));
     }
     has(&tabs(&app), "window 10.0 s");
 }

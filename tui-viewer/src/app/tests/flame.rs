@@ -192,7 +192,7 @@ fn the_selected_frame_stays_whatever_the_times() {
         for row in rows {
             s.nodes.self_ticks[row] *= tenths / 700;
         }
-        events(&mut app, Status::Live, Some(s));
+        gets(&mut app, s);
         assert_eq!(selected(&app), "risk::check");
     }
     // The selected row is now narrower than a cell, so its caller is selected until the row is visible again.
@@ -202,9 +202,9 @@ fn the_selected_frame_stays_whatever_the_times() {
             s.nodes.self_ticks[row] /= 1_000;
         }
     }
-    events(&mut app, Status::Live, Some(s));
+    gets(&mut app, s);
     assert_eq!(selected(&app), "match::step");
-    events(&mut app, Status::Live, Some(snapshot(1_500)));
+    gets(&mut app, snapshot(1_500));
     assert_eq!(selected(&app), "risk::check");
     app.update(Message::Resize(Size::new(60, 15)));
     assert_eq!(selected(&app), "risk::check");
@@ -252,7 +252,7 @@ fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
     assert!(!screen.contains("ingest::run"), "{screen}");
     app.update(Message::Wheel(-9, 0, 0));
     shows(&app, "ingest::run");
-    events(&mut app, Status::Live, Some(snapshot(1_341)));
+    gets(&mut app, snapshot(1_341));
     assert!(text(&app).contains("ingest::run"), "it stays where it was put");
 }
 
@@ -260,9 +260,9 @@ fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
 fn what_fills_the_width_comes_back_after_a_reset() {
     let mut app = flame().after("jj\n");
     assert!(app.views.flame.is_zoomed());
-    events(&mut app, Status::Live, Some(without_rows(in_epoch(2, 1))));
+    gets(&mut app, without_rows(in_epoch(2, 1)));
     assert!(!app.views.flame.is_zoomed() && text(&app).contains("No scope has been entered"));
-    events(&mut app, Status::Live, Some(snapshot(30)));
+    gets(&mut app, snapshot(30));
     assert!(app.views.flame.is_zoomed());
     assert_eq!(selected(&app), "book::apply");
 }
@@ -344,7 +344,7 @@ fn where_moments_are_compared_frames_say_what_has_changed() {
         .iter()
         .position(|&site| more.sites[site as usize].name == "check");
     more.nodes.self_ticks[check.expect("a node")] += all;
-    events(&mut app, Status::Live, Some(more));
+    gets(&mut app, more);
     keys(&mut app, "'");
     let screen = text(&app);
     has(&screen, "less than then");

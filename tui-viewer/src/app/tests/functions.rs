@@ -93,7 +93,7 @@ fn a_module_is_switched_by_one_rule_and_is_as_before_without_it() {
     let rule = "orderbook_sim::book::*";
     let off = Request::SitesOff(pattern(rule));
     assert_eq!(asked(keys(&mut app, " ")), [off]);
-    events(&mut app, Status::Live, Some(ruled(s.clone(), &[(rule, true)])));
+    gets(&mut app, ruled(s.clone(), &[(rule, true)]));
     answer(&mut app, off, Ok(1));
     let words = "7 functions switched off by orderbook_sim::book::*; their time counts for callers; Space takes it back";
     says(&app, words);
@@ -104,7 +104,7 @@ fn a_module_is_switched_by_one_rule_and_is_as_before_without_it() {
     assert_eq!(asked(keys(&mut app, " ")), [back]);
     answer(&mut app, back, Ok(1));
     assert!(!last_line(&app).contains("was removed"), "promised is not done");
-    events(&mut app, Status::Live, Some(s));
+    gets(&mut app, s);
     let words = "the rule orderbook_sim::book::* was removed: 7 functions as without it";
     says(&app, words);
 }
@@ -155,7 +155,7 @@ fn callees_of_a_row_are_switched_together_and_said_once() {
         assert!(requests.contains(&off(name)), "{requests:?}");
     }
     let rules = [0, 1, 2].map(|at| (callees[at].as_str(), true));
-    events(&mut app, Status::Live, Some(ruled(s, &rules)));
+    gets(&mut app, ruled(s, &rules));
     let (last, first) = requests.split_last().unwrap();
     for request in first {
         answer(&mut app, *request, Ok(1));

@@ -34,7 +34,7 @@ fn the_first_look_is_helped_until_the_first_key() {
     let mut app = live(120, 30);
     let (row, rows) = (line(&app), app.layout().rows.height);
     assert!(told(&app), "{}", text(&app));
-    events(&mut app, Status::Live, Some(snapshot(1_350)));
+    gets(&mut app, snapshot(1_350));
     assert!(told(&app), "time alone changes nothing");
     key(&mut app, Code::Down);
     assert!(!told(&app), "{}", text(&app));

@@ -44,7 +44,7 @@ fn every_mode_is_taken_from_the_list_and_done_when_it_is_seen() {
         assert!(keys(&mut app, "er").is_empty(), "one at a time");
         answer(&mut app, Request::Mode(mode), Ok(epoch));
         assert!(header(&app).contains("switching…"), "promised is not done");
-        events(&mut app, Status::Live, Some(switched(epoch, mode)));
+        gets(&mut app, switched(epoch, mode));
         assert!(!header(&app).contains("switching"));
         let told = format!("{} from here on, counting from zero: {meaning}", mode.as_str());
         has(&in_one_line(&app), &told);
@@ -89,7 +89,7 @@ fn a_mode_behind_a_frozen_screen_is_said_to_be_there() {
     let mut app = live(120, 30).after("p");
     choose(&mut app, Mode::Exact);
     answer(&mut app, Request::Mode(Mode::Exact), Ok(2));
-    events(&mut app, Status::Live, Some(switched(2, Mode::Exact)));
+    gets(&mut app, switched(2, Mode::Exact));
     let words = "exact from here on, counting from zero behind the frozen screen";
     has(&in_one_line(&app), words);
     assert!(!header(&app).contains("exact"), "what is shown is adaptive");
@@ -187,7 +187,7 @@ fn an_unknown_beginning_has_no_age() {
     shows(&app, "running in 2 threads since 14:00:00");
     let mut unknown = snapshot(1_340);
     unknown.threads[1].open[0].began_tick = 0;
-    events(&mut app, Status::Live, Some(unknown));
+    gets(&mut app, unknown);
     let line = line_of(&text(&app), "running in 2 threads");
     assert!(
         line.ends_with("in 2 threads"),
@@ -213,7 +213,7 @@ fn what_is_not_known_is_a_dash_and_says_why() {
         (true, "no call has ended since the reset"),
     ] {
         bare.measuring.histograms = histograms;
-        events(&mut app, Status::Live, Some(bare.clone()));
+        gets(&mut app, bare.clone());
         let screen = text(&app);
         assert!(screen.contains(why), "{screen}");
         let row = line_of(&screen, "match::step");
@@ -233,7 +233,7 @@ fn the_whole_has_room_for_its_mark() {
         for estimate in &mut one.estimates {
             estimate.total_error = estimate.total_error.max(20_000_000_000);
         }
-        events(&mut app, Status::Live, Some(one));
+        gets(&mut app, one);
         shows(&app, " ~100% ");
     }
 }
@@ -244,7 +244,7 @@ fn short_calls_are_marked_without_unicode_as_well() {
     hides(&app, "†");
     let mut dear = snapshot(1_340);
     dear.capture.cost.upper_ns = 406.0;
-    events(&mut app, Status::Live, Some(dear));
+    gets(&mut app, dear);
     app.screen.ascii = true;
     shows(&app, "alloc::slab_get !");
 }

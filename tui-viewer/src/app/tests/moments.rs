@@ -5,7 +5,7 @@ use super::*;
 /// Sends the app a live snapshot for each of these tenths of a second, in order.
 pub(crate) fn lives(app: &mut App, tenths: impl IntoIterator<Item = u64>) {
     for tenth in tenths {
-        events(app, Status::Live, Some(snapshot(tenth)));
+        gets(app, snapshot(tenth));
     }
 }
 
@@ -74,7 +74,7 @@ fn a_short_history_says_how_short_and_a_reset_in_a_window_too() {
     has(&tabs(&app), "window 3.2 s, not yet 10 s");
     let mut anew = in_epoch(2, 20);
     anew.capture.unix_ns = snapshot(1_360).capture.unix_ns;
-    events(&mut app, Status::Live, Some(anew));
+    gets(&mut app, anew);
     let line = tabs(&app);
     assert!(line.contains("window 2.0 s since reset, not yet 10 s"), "{line}");
     assert_eq!(data(&app).snapshot.capture.since_reset_ns, 2_000_000_000);
@@ -195,7 +195,7 @@ fn a_window_ends_with_the_moment_on_screen_also_before_a_reset() {
     let mut app = watched(120, 30);
     let mut anew = in_epoch(2, 1);
     anew.capture.unix_ns = snapshot(1_341).capture.unix_ns;
-    events(&mut app, Status::Live, Some(anew));
+    gets(&mut app, anew);
     keys(&mut app, "w,");
     assert_eq!(app.shown().unwrap().capture.seq, 1_340);
     has(&tabs(&app), "window 1.0 s");
@@ -263,7 +263,7 @@ fn differences_are_told_without_colour_and_without_unicode() {
     let mut app = empty(120, 30);
     app.screen.ascii = true;
     app.compare_with(snapshot(1_340).into(), "before.tks".into());
-    events(&mut app, Status::Live, Some(other_build()));
+    gets(&mut app, other_build());
     keys(&mut app, "2");
     let screen = text(&app);
     assert!(screen.is_ascii(), "{screen}");
@@ -310,7 +310,7 @@ fn escape_ends_a_comparison_and_leaves_the_past() {
 #[test]
 fn a_mark_from_before_a_reset_is_told_to_be_one() {
     let mut app = watched(120, 30).after("m");
-    events(&mut app, Status::Live, Some(in_epoch(9, 1_350)));
+    gets(&mut app, in_epoch(9, 1_350));
     keys(&mut app, "'");
     says(&app, "a reset came after");
     // If the mark is later than the moment on screen, the notice must not say that a reset came after the mark.
@@ -383,7 +383,7 @@ fn a_flame_of_a_window_without_time_says_which_window() {
         idle.capture.since_reset_ns += second * 1_000_000_000;
         idle.capture.unix_ns += second * 1_000_000_000;
         idle.capture.tick += second * 1_000_000_000;
-        events(&mut app, Status::Live, Some(idle));
+        gets(&mut app, idle);
     }
     keys(&mut app, "5w");
     shows(&app, "No time has been measured in the last 1.0 s.");

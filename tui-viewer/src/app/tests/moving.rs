@@ -13,7 +13,7 @@ fn what_is_hot_opens_once_and_only_once() {
     keys(&mut app, "C");
     assert_eq!(app.list().rows.len(), 6);
     at(&mut app, 9_000);
-    events(&mut app, Status::Live, Some(snapshot(1_400)));
+    gets(&mut app, snapshot(1_400));
     assert_eq!(app.list().rows.len(), 6, "closed by the user stays closed");
 }
 
@@ -32,7 +32,7 @@ fn the_first_look_fits_the_screen() {
 fn the_hottest_path_waits_until_the_data_says_which_it_is() {
     let mut app = showing(120, 30, snapshot(1));
     assert_eq!(app.list().rows.len(), 3, "a tenth of a second says nothing");
-    events(&mut app, Status::Live, Some(snapshot(10)));
+    gets(&mut app, snapshot(10));
     assert!(app.list().rows.len() > 3);
 }
 
@@ -207,7 +207,7 @@ fn the_same_row_stays_under_the_finger() {
     let mut turned = snapshot(1_350);
     turned.nodes.self_ticks[7] *= 100;
     at(&mut app, 6_900);
-    events(&mut app, Status::Live, Some(turned));
+    gets(&mut app, turned);
     assert_eq!(names(&app), order, "no row moves within two seconds after a key");
     let due = app.deadline().expect("the order is due");
     at(&mut app, due.as_millis() as u64);
@@ -219,12 +219,12 @@ fn the_same_row_stays_under_the_finger() {
 fn rows_change_places_at_most_once_a_second() {
     let mut app = live(120, 30);
     at(&mut app, 5_000);
-    events(&mut app, Status::Live, Some(snapshot(1_350)));
+    gets(&mut app, snapshot(1_350));
     let order: Vec<String> = names(&app).iter().map(|name| name.to_string()).collect();
     let mut turned = snapshot(1_351);
     turned.nodes.self_ticks[7] *= 100;
     at(&mut app, 5_900);
-    events(&mut app, Status::Live, Some(turned));
+    gets(&mut app, turned);
     assert_eq!(names(&app), order);
     at(&mut app, 6_000);
     assert_ne!(names(&app), order);
@@ -244,9 +244,9 @@ fn what_vanishes_gives_way_to_what_is_above_it_and_comes_back() {
     young.nodes.calls.truncate(2);
     young.latencies = Default::default();
     young.nodes.self_ticks.truncate(2);
-    events(&mut app, Status::Live, Some(young));
+    gets(&mut app, young);
     assert_eq!(selected(&app), "match::step", "the nearest that is left");
-    events(&mut app, Status::Live, Some(snapshot(1_342)));
+    gets(&mut app, snapshot(1_342));
     assert_eq!(selected(&app), "tree::rebalance", "it is what was chosen");
 }
 
@@ -256,7 +256,7 @@ fn the_list_stays_at_its_top_until_a_row_is_chosen() {
     let mut overtaken = snapshot(1_350);
     overtaken.nodes.self_ticks[18] *= 400;
     at(&mut app, 5_000);
-    events(&mut app, Status::Live, Some(overtaken));
+    gets(&mut app, overtaken);
     assert_eq!(names(&app)[0], "ingest::run");
     assert_eq!((&*selected(&app), app.list().cursor.offset), ("ingest::run", 0));
 }

@@ -160,7 +160,7 @@ fn windows_and_differences_are_named() {
         ",
     );
     let mut app = live(WIDE, 40).after("m");
-    events(&mut app, Status::Live, Some(snapshot(1_350)));
+    gets(&mut app, snapshot(1_350));
     let words = "' | differences to 14:02:14: + is more than then; ' shows plain numbers";
     check(&mut app, words);
     let mut app = watched(WIDE, 40).after("mw");
@@ -175,7 +175,7 @@ fn screens_without_rows_say_why() {
     events(&mut app, Status::Live, None);
     shows(&app, "Reading the first record.");
     shows(&app, "It is there when the program's `start` returns.");
-    events(&mut app, Status::Live, Some(Snapshot::default()));
+    gets(&mut app, Snapshot::default());
     for (view, says) in [
         ("4", "No thread has entered a scope since the program began."),
         ("6", "No place in the source has been met yet."),
@@ -195,7 +195,7 @@ fn a_thread_that_has_gone_is_told() {
         thread.name.push_str("-other");
         thread.tid += 1_000;
     }
-    events(&mut app, Status::Live, Some(next));
+    gets(&mut app, next);
     shows(&app, "There is no thread match-0 any more. a shows all threads.");
     shows(&app, "The chosen thread is not there any more.");
     keys(&mut app, "d");
@@ -221,7 +221,7 @@ fn what_a_window_cannot_tell_of_latencies() {
         if tenth == 1_240 {
             s.latencies = Default::default();
         }
-        events(&mut app, Status::Live, Some(s));
+        gets(&mut app, s);
     }
     keys(&mut app, "ww");
     shows(&app, "- (not kept for all of this window)");

@@ -24,7 +24,7 @@ fn the_choice_of_a_thread_stays_on_its_thread() {
         ..Default::default()
     };
     grown.threads.insert(0, newcomer);
-    events(&mut app, Status::Live, Some(grown));
+    gets(&mut app, grown);
     key(&mut app, Code::Enter);
     shows(&app, "only match-1 (a: all)");
 }

@@ -11,7 +11,7 @@ fn what_was_asked_of_one_program_is_not_asked_of_another() {
             let mut app = live(120, 30);
             app.requests.undoable = true;
             if typed == "r" {
-                events(&mut app, Status::Live, Some(watched.clone()));
+                gets(&mut app, watched.clone());
             }
             keys(&mut app, typed);
             begins(&mut app, 41_874, new_run, snapshot(10));
@@ -68,7 +68,7 @@ fn a_frozen_screen_shows_the_same_numbers_until_it_is_released() {
     let mut app = live(120, 30).after("p");
     let before = text(&app);
     app.screen.dirty = false;
-    events(&mut app, Status::Live, Some(snapshot(1_400)));
+    gets(&mut app, snapshot(1_400));
     assert!(!app.screen.dirty, "nothing to draw");
     assert_eq!(text(&app), before);
     let mut gone = live(60, 15).after("p");
@@ -85,15 +85,15 @@ fn a_reset_is_done_when_it_is_seen() {
     assert!(header(&app).contains("resetting…"));
     assert!(keys(&mut app, "r").is_empty(), "once is enough");
     answer(&mut app, Request::Reset, Ok(2));
-    events(&mut app, Status::Live, Some(in_epoch(1, 1_341)));
+    gets(&mut app, in_epoch(1, 1_341));
     assert!(header(&app).contains("resetting…"), "promised is not done");
-    events(&mut app, Status::Live, Some(in_epoch(2, 1)));
+    gets(&mut app, in_epoch(2, 1));
     assert!(!header(&app).contains("resetting"));
     says(&app, "counting from zero; u takes it back");
     assert!(matches!(keys(&mut app, "u")[..], [Effect::Send(Request::Undo)]));
     assert!(header(&app).contains("undoing…"));
     answer(&mut app, Request::Undo, Ok(3));
-    events(&mut app, Status::Live, Some(in_epoch(3, 1_343)));
+    gets(&mut app, in_epoch(3, 1_343));
     says(&app, "the reset is taken back");
     assert!(keys(&mut app, "u").is_empty(), "one level");
     says(&app, "! there is no reset to undo");
@@ -104,7 +104,7 @@ fn a_reset_is_done_when_it_is_seen() {
 fn an_undo_that_is_refused_says_why_and_is_offered_no_more() {
     let mut app = live(200, 30).after("r");
     answer(&mut app, Request::Reset, Ok(2));
-    events(&mut app, Status::Live, Some(in_epoch(2, 1)));
+    gets(&mut app, in_epoch(2, 1));
     keys(&mut app, "j");
     assert!(last_line(&app).contains("undo reset"));
     assert!(matches!(keys(&mut app, "u")[..], [Effect::Send(Request::Undo)]));
@@ -135,7 +135,7 @@ fn a_late_answer_counts_all_the_same() {
     at(&mut app, 2_000);
     assert!(last_line(&app).contains("no answer"));
     answer(&mut app, Request::Reset, Ok(2));
-    events(&mut app, Status::Live, Some(in_epoch(2, 30)));
+    gets(&mut app, in_epoch(2, 30));
     assert!(last_line(&app).contains("u takes it back"));
     assert!(matches!(keys(&mut app, "u")[..], [Effect::Send(Request::Undo)]));
 }

@@ -212,11 +212,11 @@ fn the_function_stays_over_snapshots_and_restarts() {
     let mut app = stage(80, 24).after("jjj3j");
     let (before, name) = (title(&app), selected(&app));
     at(&mut app, 10_000);
-    events(&mut app, Status::Live, Some(in_epoch(9, 3)));
+    gets(&mut app, in_epoch(9, 3));
     assert_eq!((title(&app), selected(&app)), (before.clone(), name.clone()));
-    events(&mut app, Status::Live, Some(without_rows(recursive(1_340))));
+    gets(&mut app, without_rows(recursive(1_340)));
     shows(&app, " in this snapshot. 2 shows what was");
-    events(&mut app, Status::Live, Some(recursive(1_400)));
+    gets(&mut app, recursive(1_400));
     assert_eq!((title(&app), selected(&app)), (before, name));
 }
 
@@ -320,14 +320,14 @@ fn a_narrow_screen_keeps_the_end_of_what_is_in_focus() {
 #[test]
 fn a_focus_that_is_not_there_says_so_and_comes_back() {
     let mut app = stage(60, 15).after("jjf");
-    events(&mut app, Status::Live, Some(without_rows(recursive(1_340))));
+    gets(&mut app, without_rows(recursive(1_340)));
     shows(&app, " in this snapshot. Esc shows");
     shows(&app, "FUNCTION  focus book::apply");
-    events(&mut app, Status::Live, Some(recursive(1_400)));
+    gets(&mut app, recursive(1_400));
     assert_eq!(selected(&app), "book::apply");
-    events(&mut app, Status::Live, Some(without_rows(recursive(1_340))));
+    gets(&mut app, without_rows(recursive(1_340)));
     key(&mut app, Code::Esc);
-    events(&mut app, Status::Live, Some(recursive(1_400)));
+    gets(&mut app, recursive(1_400));
     assert_eq!(names(&app)[0], "match::run");
     assert_eq!(selected(&app).as_str(), "book::apply");
 }
@@ -420,7 +420,7 @@ fn the_row_stays_under_the_finger_while_callees_change_places() {
         // In these snapshots, `book::cancel` takes more time than the selected row.
         let cancel = turned.nodes.len() - 4;
         turned.nodes.self_ticks[cancel] = 900_000_000_000;
-        events(&mut app, Status::Live, Some(turned));
+        gets(&mut app, turned);
         assert_eq!((selected(&app), line(&app)), before, "at {tenths}");
     }
     at(&mut app, 20_000);

@@ -7,7 +7,7 @@ fn a_site_with_control_characters_in_its_name_is_switched() {
     let mut app = live(120, 30);
     let mut s = snapshot(1_341);
     s.sites[3].name = "draw\u{1b}[2J".into();
-    events(&mut app, Status::Live, Some(s.clone()));
+    gets(&mut app, s.clone());
     keys(&mut app, "6");
     go_to(&mut app, "draw");
     let sent = asked(key(&mut app, Code::Char(' ')));
@@ -63,7 +63,7 @@ fn a_site_that_a_wider_rule_switched_off_gets_a_rule_of_its_own() {
     assert_eq!(asked(keys(&mut app, " ")), [on]);
     answer(&mut app, on, Ok(1));
     let both = [("book", true), ("orderbook_sim::book::cancel", false)];
-    events(&mut app, Status::Live, Some(ruled(snapshot(1_341), &both)));
+    gets(&mut app, ruled(snapshot(1_341), &both));
     says(&app, "book::cancel on");
     assert!(text(&app).contains("kept on by the rule orderbook_sim::book::cancel"));
 }
@@ -112,7 +112,7 @@ fn a_path_too_long_for_a_rule_is_said_to_be() {
     let mut app = live(120, 30);
     let mut s = snapshot(1_341);
     s.sites[0].name = "x".repeat(97);
-    events(&mut app, Status::Live, Some(s));
+    gets(&mut app, s);
     keys(&mut app, "6G");
     while !selected(&app).contains("xxx") {
         key(&mut app, Code::Up);
@@ -141,7 +141,7 @@ fn off_and_never_met_stand_where_state_sorts_them() {
             s.nodes.calls[row] = 0;
         }
     }
-    events(&mut app, Status::Live, Some(s));
+    gets(&mut app, s);
     keys(&mut app, "6");
     assert_eq!(names(&app)[0], "wire::encode", "most calls first");
     keys(&mut app, ">");
@@ -162,7 +162,7 @@ fn all_names_are_shortened_by_one_rule() {
     assert!(whole == 0 || whole == with, "{whole} of {with}\n{screen}");
     let mut long = snapshot(1_341);
     long.sites[3].name = "a_name_that_is_much_longer_than_any_column_for_names_on_this_screen".into();
-    events(&mut app, Status::Live, Some(long));
+    gets(&mut app, long);
     // The pane below the list is not checked, because it shows the selected site's name in full.
     let screen = text(&app);
     let rows = app.layout().rows;

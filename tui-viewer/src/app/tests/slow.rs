@@ -25,7 +25,7 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
     watched.watches.push(watched.watches[0].clone());
     watched.watches[1].function = "game::scene::lookup".into();
     watched.watches[1].paths[0].site = watched.watches[0].paths[2].site;
-    events(&mut app, Status::Live, Some(watched));
+    gets(&mut app, watched);
     let words = "lookup is watched: W again or 8 shows why its slow calls are slow";
     shows(&app, words);
     assert!(
@@ -71,7 +71,7 @@ fn where_none_is_watched_the_functions_with_a_tail_are_offered() {
     watch.causes.clear();
     watch.exemplars.clear();
     next.watches.push(watch);
-    events(&mut app, Status::Live, Some(next));
+    gets(&mut app, next);
     shows(&app, "0 calls have ended");
     shows(&app, "is watched: its slow calls come here");
 }
@@ -112,7 +112,7 @@ fn paths_are_in_the_order_that_their_column_says_whatever_key_came_before() {
     next.capture.unix_ns += 1;
     // Now another path has the largest difference.
     next.watches[0].paths[2].slow.ticks *= 100;
-    events(&mut app, Status::Live, Some(next));
+    gets(&mut app, next);
     let now = names(&app);
     assert_ne!(before[0], now[0]);
     assert!(now[0].contains("lookup"), "{now:?}");
@@ -139,7 +139,7 @@ fn calls_that_come_in_turns_are_all_shown() {
     };
     let mut app = showing(120, 30, turn(0)).after("8");
     shows(&app, "its steps have not arrived yet");
-    events(&mut app, Status::Live, Some(turn(1)));
+    gets(&mut app, turn(1));
     shows(&app, "disk::flush waiting 8.00ms");
     shows(&app, "scene::lookup × 600, 3.00ms");
     key(&mut app, Code::Char('J'));
@@ -222,7 +222,7 @@ fn a_window_has_the_slow_calls_of_its_time() {
         path.typical.ticks += 100 * 2_500_000;
     }
     let mut app = showing(120, 30, first);
-    events(&mut app, Status::Live, Some(later));
+    gets(&mut app, later);
     keys(&mut app, "8");
     shows(&app, "draw_frame: 30 slow of 6100 calls");
     keys(&mut app, "w");
@@ -241,12 +241,12 @@ fn a_trace_that_does_not_fit_is_not_drawn() {
         exemplar.cause = None;
     }
     assert_eq!(watch.paths[0].parent, NO_PARENT);
-    events(&mut app, Status::Live, Some(snapshot));
+    gets(&mut app, snapshot);
     shows(&app, "its steps have not arrived yet");
     let mut empty_trace = fixture::slow_frames();
     empty_trace.watches[0].number = 9;
     empty_trace.watches[0].exemplars[0].trace = Some(Trace::default());
-    events(&mut app, Status::Live, Some(empty_trace));
+    gets(&mut app, empty_trace);
     keys(&mut app, "++--lh0");
     assert!(text(&app).contains("slow calls that are kept"));
 }

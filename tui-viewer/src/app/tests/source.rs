@@ -30,7 +30,7 @@ fn a_key_has_the_program_sample_while_the_source_is_shown() {
         asked_hz: LINES_HZ,
         ..Lines::default()
     };
-    events(&mut app, Status::Live, Some(next));
+    gets(&mut app, next);
     shows(&app, "lines are sampled from here on; S again ends it");
     assert!(text(&app).contains("no samples of the program counter yet"));
     assert!(
@@ -44,7 +44,7 @@ fn a_key_has_the_program_sample_while_the_source_is_shown() {
     answer(&mut app, off, Ok(0));
     let mut next = fixture::slow_frames();
     next.capture.seq += 2;
-    events(&mut app, Status::Live, Some(next));
+    gets(&mut app, next);
     assert!(text(&app).contains("the program counter is no longer sampled"));
     assert!(app.left_on().is_empty());
     assert!(!app.is_available(crate::keys::action::Action::SourceDown));
@@ -57,7 +57,7 @@ fn a_program_that_cannot_sample_says_why() {
     let mut next = fixture::slow_frames();
     next.capture.seq += 1;
     next.lines.state = LinesState::NoTimers(11);
-    events(&mut app, Status::Live, Some(next));
+    gets(&mut app, next);
     says(&app, "the system refused timers (error 11)");
 }
 

@@ -8,7 +8,7 @@ fn compared(width: u16, height: u16, change: impl FnOnce(&mut Snapshot)) -> App 
     let mut app = live(width, height).after("m");
     let mut next = snapshot(2_000);
     change(&mut next);
-    events(&mut app, Status::Live, Some(next));
+    gets(&mut app, next);
     keys(&mut app, "'");
     app
 }
@@ -33,10 +33,10 @@ fn threads_that_share_their_work_do_not_change_places() {
         assert_eq!(names(&app)[..2], ["match-0", "match-1"]);
     }
     at(&mut app, 20_000);
-    events(&mut app, Status::Live, Some(with(1_350, 1, 10)));
+    gets(&mut app, with(1_350, 1, 10));
     assert_eq!(names(&app)[..2], ["match-1", "match-0"], "clearly ahead");
     at(&mut app, 30_000);
-    events(&mut app, Status::Live, Some(with(1_351, 0, 2)));
+    gets(&mut app, with(1_351, 0, 2));
     assert_eq!(names(&app)[..2], ["match-1", "match-0"]);
     keys(&mut app, "14");
     // When a view is shown again, its rows are sorted again.
@@ -135,10 +135,10 @@ fn other_counters_are_put_in_order_at_once() {
     };
     let mut held = after.clone();
     held.capture.reset_epoch = 1;
-    events(&mut app, Status::Live, Some(held));
+    gets(&mut app, held);
     // Just after a key, rows keep their order.
     assert!(!sorted(&app) && names(&app)[0] == first);
-    events(&mut app, Status::Live, Some(after));
+    gets(&mut app, after);
     assert!(sorted(&app), "{:?}", names(&app));
 }
 

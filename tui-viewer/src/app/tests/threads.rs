@@ -12,7 +12,7 @@ fn who_is_in_a_scope_and_on_no_cpu_waits() {
             "nothing to compare with: {line}"
         );
     }
-    events(&mut app, Status::Live, Some(used(1_341, [95, 40, 0, 9])));
+    gets(&mut app, used(1_341, [95, 40, 0, 9]));
     let screen = text(&app);
     for (name, state, busy) in [
         ("match-0", "running", "95.0%"),
@@ -57,7 +57,7 @@ fn the_pane_says_since_when_each_scope_is_open() {
     let mut s = snapshot(1_340);
     let frame = s.threads[0].open[1];
     s.threads[0].open = vec![frame; 300];
-    events(&mut app, Status::Live, Some(s));
+    gets(&mut app, s);
     let screen = text(&app);
     let line = line_of(&screen, "open since");
     has(&line, "+28");

@@ -91,7 +91,7 @@ fn waiting_is_told_from_work() {
         s
     };
     for tenths in 1_200..=1_300 {
-        events(&mut app, Status::Live, Some(waits(tenths)));
+        gets(&mut app, waits(tenths));
     }
     keys(&mut app, "9");
     read_all(&mut app);
@@ -191,7 +191,7 @@ fn a_reset_and_a_gap_are_no_work() {
         let mut s = snapshot(tenths);
         s.capture.reset_epoch = 2;
         s.capture.unix_ns = snapshot(1_250 + tenths).capture.unix_ns;
-        events(&mut app, Status::Live, Some(s));
+        gets(&mut app, s);
     }
     keys(&mut app, "9");
     read_all(&mut app);
@@ -357,7 +357,7 @@ fn a_time_line_below_the_tree_is_read_while_it_is_there() {
     );
     // While the timeline is hidden, new snapshots are not read into it.
     let end_ns = app.views.timeline.end_ns();
-    events(&mut app, Status::Live, Some(snapshot(1_400)));
+    gets(&mut app, snapshot(1_400));
     assert_eq!(app.views.timeline.end_ns(), end_ns);
 }
 
@@ -398,7 +398,7 @@ fn threads_without_room_are_counted() {
             (thread.name, thread.tid) = (format!("more-{index}"), 60_000 + index);
             s.threads.push(thread);
         }
-        events(&mut app, Status::Live, Some(s));
+        gets(&mut app, s);
     }
     keys(&mut app, "PP");
     read_all(&mut app);

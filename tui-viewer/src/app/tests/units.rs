@@ -39,7 +39,7 @@ fn numbers_are_divided_by_the_calls_of_the_row() {
     keys(&mut app, "2");
     shows(&app, "per call of match::step");
     for snapshot in [snapshot(1_340), snapshot(2_000)] {
-        events(&mut app, Status::Live, Some(snapshot));
+        gets(&mut app, snapshot);
         assert_eq!(row(&app, "match::step")[4], "1.00", "{}", text(&app));
     }
     keys(&mut app, "b");
@@ -92,7 +92,7 @@ fn without_calls_nothing_is_known_until_there_are_some() {
     assert_eq!(step[4].as_str(), "-");
     let words = text(&app).split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(words.contains("calls -"), "{}", text(&app));
-    events(&mut app, Status::Live, Some(snapshot(1_342)));
+    gets(&mut app, snapshot(1_342));
     assert_eq!(row(&app, "match::step")[4], "1.00");
     // The notice says that a row without calls cannot be a divisor.
     let app = showing(120, 30, without_calls(snapshot(1_341), "step")).after("jb");
@@ -132,7 +132,7 @@ fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
             if back.is_empty() && then == "1" {
                 app.query.filter = Default::default();
             }
-            events(&mut app, Status::Live, Some(snapshot(1_340)));
+            gets(&mut app, snapshot(1_340));
             assert_eq!(data(&app).per_calls, calls, "{before}, {then}");
         }
     }
@@ -153,13 +153,13 @@ fn fewer_calls() -> Snapshot {
 fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     let mut app = live(120, 30);
     app.compare_with(fewer_calls().into(), "before.tks".into());
-    events(&mut app, Status::Live, Some(snapshot(1_340)));
+    gets(&mut app, snapshot(1_340));
     // `step` has the same number of calls on both sides. For each of them there were 0.33 calls of `insert` before, and
     // there are 0.67 now.
     keys(&mut app, "jb");
     assert!(row(&app, "book::insert").contains(&"+0.34".to_string()));
     keys(&mut app, "b");
-    events(&mut app, Status::Live, Some(snapshot(1_400)));
+    gets(&mut app, snapshot(1_400));
     let times = |app: &App| {
         let words = row(app, "book::insert").into_iter();
         words.filter(|word| word.ends_with('s')).count()
@@ -201,7 +201,7 @@ fn v_goes_through_what_the_program_counts() {
     shows(&app, "by calls");
     keys(&mut app, "v");
     assert_eq!(app.measure(), Measure::Time);
-    events(&mut app, Status::Live, Some(allocating(1_341)));
+    gets(&mut app, allocating(1_341));
     key(&mut app, Code::Down);
     assert!(app.offers(Action::Measure));
     let mut seen = Vec::new();
@@ -229,10 +229,10 @@ fn where_a_measure_is_not_counted_the_screen_goes_by_time() {
     let mut app = live(120, 30);
     let by_time = text(&app);
     // The first snapshot has the measure, but the second does not.
-    events(&mut app, Status::Live, Some(allocating(1_340)));
+    gets(&mut app, allocating(1_340));
     keys(&mut app, "vv");
     assert_eq!(app.measure(), Measure::Bytes);
-    events(&mut app, Status::Live, Some(snapshot(1_340)));
+    gets(&mut app, snapshot(1_340));
     assert_eq!(app.measure(), Measure::Time);
     // The numbers are times again.
     assert_eq!(by_time.lines().nth(4), text(&app).lines().nth(4));

@@ -151,7 +151,7 @@ fn a_thread_that_only_the_mark_has_did_nothing_since() {
     let mut with_more = snapshot(1_341);
     with_more.threads[1].name = "gone".to_string();
     with_more.threads[1].tid = 99;
-    events(&mut app, Status::Live, Some(with_more));
+    gets(&mut app, with_more);
     keys(&mut app, "m");
     lives(&mut app, [1_350]);
     keys(&mut app, "'");
@@ -204,7 +204,7 @@ fn a_long_warning_of_several_says_that_there_are_more() {
         let mut app = watched(width, height);
         let mut warned = snapshot(1_341);
         warned.process.warnings = vec!["the ring is short of space ".repeat(6), "second".to_string()];
-        events(&mut app, Status::Live, Some(warned));
+        gets(&mut app, warned);
         shows(&app, "… (and 1 more)  Esc: seen");
     }
 }
