@@ -119,14 +119,14 @@ impl Place {
         self.tickscope(args).ok().quiet().json()
     }
 
-    /// Runs the commands of a table in the format of [`refusals`], and asserts their exit codes and error messages.
+    /// Runs the commands of a table in the format of [`lines_of`], and asserts their exit codes and error messages.
     pub(crate) fn answers(&self, table: &str) {
         for (done, code, says) in refusals(table, |words| self.tickscope(words)) {
             done.with_code(code).says(&says);
         }
     }
 
-    /// Runs the commands of a table in the format of [`refusals`], each of which must fail with a single error line.
+    /// Runs the commands of a table in the format of [`lines_of`], each of which must fail with a single error line.
     pub(crate) fn refuses(&self, table: &str) {
         for (done, code, says) in refusals(table, |words| self.tickscope(words)) {
             done.failed(code, &says);
@@ -439,20 +439,24 @@ pub(crate) fn line_with<'a>(text: &'a str, words: &str) -> &'a str {
     line.unwrap_or_else(|| panic!("no line has {words:?}: {text}"))
 }
 
-/// Runs the commands of a table. Each line has the form `CODE WORDS => TEXT`, where `… ` separates the parts of TEXT.
-/// For each command, returns its result, the expected exit code, and the texts expected on standard error.
+/// Returns the lines of a table. Each line has the form `CODE COMMAND => TEXT`, where `… ` separates the parts of TEXT: the
+/// expected exit code, the command, and the expected texts.
+pub(crate) fn lines_of(table: &str) -> impl Iterator<Item = (i32, &str, Vec<&str>)> {
+    let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(|line| {
+        let (command, says) = line.split_once(" => ").expect(line);
+        let (code, command) = command.split_once(' ').expect(line);
+        (code.parse().expect(line), command, says.split("… ").collect())
+    })
+}
+
+/// Runs the commands of a table in the format of [`lines_of`]. For each command, returns its result, the expected exit code,
+/// and the texts expected on standard error.
 pub(crate) fn refusals(
     table: &str,
     run: impl Fn(&[String]) -> Done,
 ) -> impl Iterator<Item = (Done, i32, Vec<&str>)> {
-    let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.map(move |line| {
-        let (command, says) = line.split_once(" => ").expect(line);
-        let (code, command) = command.split_once(' ').expect(line);
-        let words = shell::commands(command).concat();
-        let says: Vec<&str> = says.split("… ").collect();
-        (run(&words), code.parse::<i32>().expect(line), says)
-    })
+    lines_of(table).map(move |(code, command, says)| (run(&shell::commands(command).concat()), code, says))
 }
 
 /// Starts a command with pipes for its output.

@@ -6,7 +6,7 @@ use portable_pty::CommandBuilder;
 use tickscope_testkit::orderbook;
 
 use crate::pty::session::Session;
-use crate::support::{Place, VIEWER, until_true};
+use crate::support::{Place, VIEWER, lines_of, until_true};
 
 /// Runs a shell command line in a terminal. In the command line, `$0` is the viewer.
 fn shell(line: &str, place: &Place) -> Session {
@@ -85,12 +85,12 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
         2 "$0" - => standard input is a terminal, wanted a recording
         2 "$0" record -o - x => a recording is not for terminals
     "#;
-    for line in table.trim().lines() {
-        let (command, says) = line.split_once(" => ").unwrap();
-        let (code, command) = command.trim().split_once(' ').unwrap();
+    for (code, command, says) in lines_of(table) {
         let viewer = shell(&format!("{command}; echo ended with $?"), &place);
         viewer.wait_for_text(&format!("ended with {code}"));
-        assert!(viewer.contents().contains(says), "{}", viewer.contents());
+        for part in says {
+            assert!(viewer.contents().contains(part), "{}", viewer.contents());
+        }
         assert!(!viewer.written().contains("\x1b[?1049h"), "it took the screen");
         assert_eq!(viewer.end().exit_code(), 0);
         viewer.assert_as_before();
