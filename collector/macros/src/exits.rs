@@ -82,7 +82,7 @@ fn ends_in_panic(statement: &[TokenTree]) -> bool {
 struct Exits<'a> {
     promise: &'a Promise,
     around: Around<'a>,
-    /// Whether each returned `Box::pin(..)` is known to be a future, whatever it contains.
+    /// Whether each returned `Box::pin(..)` is known to be a future, even if its content is unknown.
     pins: bool,
     /// Whether an async block was found.
     found: Cell<bool>,

@@ -35,7 +35,7 @@
 //! | --- | --- |
 //! | `fn` | `::tickscope::scope!();` becomes the first statement, after inner attributes |
 //! | `async fn` | the function returns one profiled future, which is counted as one call at its first poll; the time of the call is the sum of the polls |
-//! | `fn` that visibly returns a future (see [Limits](#limits)) | the future is profiled like that of an `async fn` |
+//! | `fn` that visibly returns a future (see [Limits](#limits)) | the future is profiled like the future of an `async fn` |
 //! | `impl`, `trait` | each function with a body, as above |
 //! | `mod m { .. }` | each function, `impl`, `trait` and inline module inside, as above |
 //!

@@ -58,7 +58,7 @@ fn is_async(tree: &TokenTree) -> bool {
 }
 
 /// Writes `-> impl Future<Output = RETURNED>`. With this crate's spans, the type captures all lifetimes of the
-/// signature, whatever the edition of the function.
+/// signature, in every edition of the function.
 fn future_of(returned: &[TokenTree], last: Span) -> TokenStream {
     let writer = || Writer::at(last.resolved_at(Span::mixed_site()));
     let output = match returned {

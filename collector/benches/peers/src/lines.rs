@@ -10,7 +10,7 @@ pub(crate) const END: &str = "END";
 
 /// Reports to the parent that the last scope has ended.
 pub(crate) fn end_begins() {
-    // Writing fails if the parent has exited, and then nobody needs the report.
+    // Writing fails if the parent has exited; the report is then not needed.
     let _ = say(END);
 }
 

@@ -1,4 +1,4 @@
-//! Compares the cost of a scope in C with that of a scope in Rust, in instructions and in time. The programs run
+//! Compares the costs of a scope in C and of a scope in Rust, in instructions and in time. The programs run
 //! alternately.
 
 use std::path::Path;

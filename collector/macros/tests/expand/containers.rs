@@ -80,7 +80,7 @@ trait Shape {
     fn r#type(&self) -> u8;
 }
 
-#[allow(unused_braces)] // the test needs braces before those of the body
+#[allow(unused_braces)] // the test needs braces before the braces of the body
 #[profile]
 impl<T: Fn(u8) -> u8, const N: usize> Shape for Wrapper<T, { N }>
 where

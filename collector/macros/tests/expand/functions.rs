@@ -76,7 +76,7 @@ fn the_crate_option_replaces_the_root() {
     assert_eq!(log_of(of_another_crate), "other");
 }
 
-#[allow(unused_braces)] // the test needs braces before those of the body
+#[allow(unused_braces)] // the test needs braces before the braces of the body
 #[profile]
 pub(crate) fn generic<T: Display, F: Fn(u8) -> u8, const N: usize>(
     value: T,

@@ -152,7 +152,7 @@ async fn mutable(mut count: u8, (a, b): (u8, u8)) -> u8 {
     count
 }
 
-#[allow(unused_braces)] // the test needs braces before those of the body
+#[allow(unused_braces)] // the test needs braces before the braces of the body
 #[profile]
 async fn arrow_in_bounds<F: Fn(u8) -> u8, const N: usize>(f: F) -> [u8; { N }]
 where
