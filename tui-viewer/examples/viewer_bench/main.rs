@@ -1,7 +1,7 @@
 //! Measures the viewer's speed from outside: from its process, its pseudo terminal, and the bytes that it writes there.
 //!
 //! ```text
-//! cargo run --release -p tickscope-cli --example viewer_bench [-- PART OF A NAME]
+//! cargo run --profile dist -p tickscope-cli --example viewer_bench [-- PART OF A NAME]
 //! ```
 //!
 //! Prints a Markdown table with the wanted and the measured values. The argument selects measurements by name: `first`,
@@ -11,6 +11,7 @@
 
 mod terminal;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -82,11 +83,14 @@ fn build() -> Result<PathBuf> {
     if let Some(target) = profile.parent() {
         build.arg("--target-dir").arg(target);
     }
-    if profile.ends_with("release") {
-        build.arg("--release");
-    } else {
-        println!("Not a release build: these figures say nothing.\n");
+    if !profile.ends_with("dist") {
+        println!("Not the profile `dist`, which the README installs: these figures say little.\n");
     }
+    let name = profile.file_name().context("a profile's folder has a name")?;
+    let is_dev = name == "debug";
+    build
+        .arg("--profile")
+        .arg(if is_dev { OsStr::new("dev") } else { name });
     ensure!(build.status()?.success(), "the viewer cannot be built");
     Ok(profile.join("tickscope"))
 }
