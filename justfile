@@ -17,7 +17,6 @@ lint:
     cargo clippy --workspace --all-targets -- -D warnings
     cargo clippy -p tickscope -p tickscope-macros -p tickscope-tracing -p tickscope-profiling -p tickscope-criterion --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
-    RUSTDOCFLAGS="-D warnings" cargo rustdoc -p tickscope-cli --lib
     .ci/acyclic
     .ci/unsafe-files
     .ci/dependencies

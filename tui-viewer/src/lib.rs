@@ -1,7 +1,7 @@
 //! The terminal viewer of tickscope: a live call tree of a running program.
 //!
 //! This library is private to the package. It only gives tests and examples access to the parts of the `tickscope`
-//! command. It is documented only in its source, and any release may change all of it.
+//! command, and any release may change all of it.
 //!
 //! ```text
 //! Feed -> Events -> App -> Layout -> rows -> Buffer -> terminal
