@@ -314,7 +314,7 @@ impl Comparison<'_> {
         let change = self.numbers().change(whole, Quantity::Total);
         let why = match verdict.whole.and_then(|whole| whole.chance) {
             Some(chance) => format!("not significant, p = {}", numbers::three_digits(chance)),
-            None => "not judged: it has time outside of the scope as well".into(),
+            None => "not judged: it includes what is outside of the scope".into(),
         };
         Some(format!("; {WHOLE} {change} is {why}"))
     }

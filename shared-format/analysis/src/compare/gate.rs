@@ -85,7 +85,7 @@ pub struct Verdict {
     pub judged: usize,
     /// Failures, largest growth first; empty if the gate passed.
     pub failures: Vec<Failure>,
-    /// Values of the whole program, even if it passed; `None` if it was not judged by time.
+    /// Values of the whole program, even if it passed; `None` if no rank test judged it.
     pub whole: Option<Failure>,
     /// Number of failures in which the runs of a side disagree on a count. They were judged by the rank test, or by their
     /// medians if there were too few runs.
@@ -196,15 +196,16 @@ fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId
             inexact += usize::from(!is_exact);
         }
     }
+    let whole = by_rank.iter().find(|one| one.of == Judged::Whole).copied();
     keep_significant(&mut by_rank, least_chance(before, after));
     inexact += by_rank.len();
     failures.append(&mut by_rank);
     Verdict {
         condition: condition.clone(),
         judged: all.len(),
-        whole: None,
-        inexact,
         failures,
+        whole,
+        inexact,
     }
 }
 

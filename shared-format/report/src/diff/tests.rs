@@ -326,7 +326,7 @@ fn a_failed_gate_of_times_says_why_the_whole_is_not_among_them() {
     let after = five([98, 99, 100, 101, 102], &|n| frames(200, 3_000_000, 200 * n));
     let text = failed(&before, &after, Some("frame"));
     assert!(
-        text.contains("; (all) +75.0% is not judged: it has time outside of the scope as well"),
+        text.contains("; (all) +75.0% is not judged: it includes what is outside of the scope"),
         "{text}"
     );
 }

@@ -204,6 +204,27 @@ fn allocations_are_judged_with_callees_and_one_run_is_enough() {
 }
 
 #[test]
+fn the_rank_test_of_a_whole_by_counts_is_kept_also_if_it_passes() {
+    let allocating = |counts: [u64; 5]| {
+        counts.map(|count| {
+            let mut run = run(&ROWS);
+            run.measures.push_row(MeasuredQuantity::Allocations, 1, count);
+            run
+        })
+    };
+    let (before, after) = (
+        allocating([100, 90, 110, 95, 105]),
+        allocating([103, 112, 104, 93, 106]),
+    );
+    let found = verdict(&before, &after, "allocations > 1%");
+    assert!(found.is_passed());
+    let whole = found.whole.unwrap();
+    assert_eq!((whole.before, whole.after), (100.0, 104.0));
+    assert!(whole.chance.is_some());
+    assert_eq!(verdict(&before[..1], &after[..1], "allocations > 5%").whole, None);
+}
+
+#[test]
 fn waiting_is_judged_apart_from_working() {
     let waiting = |percent: u64| -> Vec<Snapshot> {
         let each = runs(&[99, 100, 100, 101, 102], &ROWS).into_iter();
