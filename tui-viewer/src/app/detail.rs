@@ -68,10 +68,10 @@ impl Detail {
     pub(crate) fn of_function(data: &Data, row: u32) -> Self {
         let what = View::Hot.row(row);
         let hot = &data.hot()[row as usize];
-        let is_of_it = |node: NodeId| data.function_of_node(node) == Some(hot.function);
+        let is_of_it = data.calls().nodes_of(hot.rows.iter().copied());
         let below = with_rows_below(data.calls(), hot.rows.clone());
         Self {
-            threads: threads(data, |thread| part_in(data, thread, what, is_of_it)),
+            threads: threads(data, |thread| part_in(data, thread, what, &is_of_it)),
             callers: callers(data, row),
             members: members(data, what),
             began: began(data, is_of_it),

@@ -398,6 +398,22 @@ fn the_pane_below_knows_the_threads_in_every_shape() {
 }
 
 #[test]
+fn the_pane_of_a_hotspot_has_the_threads_of_the_calls_in_focus() {
+    let mut app = stage(120, 30);
+    let threads = |app: &App| {
+        let detail = app.derived.detail.as_ref().expect("there is a pane");
+        let names = detail.threads.iter().map(|(name, _)| name.clone());
+        names.collect::<Vec<_>>()
+    };
+    keys(&mut app, "jjj2");
+    assert_eq!(selected(&app), "book::insert");
+    assert_eq!(threads(&app), ["match-0", "match-1", "main"]);
+    keys(&mut app, "1gFjjj2");
+    assert_eq!(selected(&app), "book::insert");
+    assert_eq!(threads(&app), ["match-0", "match-1"]);
+}
+
+#[test]
 fn other_places_of_a_function() {
     let mut app = stage(120, 30).after("jjj#");
     assert_eq!(selected(&app), "book::insert");
