@@ -33,7 +33,7 @@ pub struct WhyArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Watch the function for this long first: 10, 10s, 500ms. Afterwards stop watching it, unless it was being watched before.
+    /// Watch the function for this long first: 10, 10s, 500ms. Afterwards it is watched as before, or not at all.
     #[arg(long = "for", value_name = "DURATION", value_parser = values::duration)]
     pub during: Option<Duration>,
     /// With --for: which calls are slow; see tickscope watch.

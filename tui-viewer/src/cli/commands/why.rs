@@ -248,7 +248,7 @@ fn look_back(found: &Found, traces: &mut KeptTraces) {
     }
 }
 
-/// Watches a function for the duration `during`, then stops watching it unless it was already being watched.
+/// Watches a function for the duration `during`. Afterwards it is watched as before, or not at all.
 fn watched_for(
     args: &WhyArgs,
     during: Duration,
@@ -274,21 +274,20 @@ fn watched_for(
     let before = newest
         .as_ref()
         .and_then(|newest| watch_of(newest, &args.function));
-    let goes_on = before.filter(|watch| args.over.is_none_or(|over| over == watch.over));
-    let from = newest.as_ref().filter(|_| goes_on.is_some());
-    let ring = match goes_on {
-        Some(_) => ring,
-        None => {
-            let over = args.over.unwrap_or(Over::Tail);
-            request::ask_of(ring, Op::Watch(args.function, over), "watch")?.ring
-        }
+    let requests = begin_and_end(args.function, args.over, before);
+    let from = newest.as_ref().filter(|_| requests.is_none());
+    let ring = match requests {
+        None => ring,
+        Some([begin, _]) => request::ask_of(ring, begin, "watch")?.ring,
     };
     let read = follow(&ring, during, stop, traces);
     let liveness = ring.liveness()?;
     let named = Named::of_ring(target, &ring, &liveness);
-    // Stop watching even if reading failed.
-    if before.is_none() && ring.liveness().is_ok_and(|liveness| is_live(&liveness)) {
-        request::ask_of(ring, Op::Unwatch(args.function), "watch")?;
+    // The watch ends even if reading failed.
+    if let Some([_, end]) = requests
+        && ring.liveness().is_ok_and(|liveness| is_live(&liveness))
+    {
+        request::ask_of(ring, end, "watch")?;
     }
     let read = read?;
     let snapshot = match from {
@@ -301,6 +300,19 @@ fn watched_for(
         addresses: Addresses::default(),
     };
     Ok((live, named))
+}
+
+/// Returns the request that begins a watch of a function, and the request after which the function is watched as before.
+/// Returns `None` if the watch from before already has the wanted threshold.
+fn begin_and_end(function: Pattern, over: Option<Over>, before: Option<&Watch>) -> Option<[Op; 2]> {
+    let Some(before) = before else {
+        let over = over.unwrap_or(Over::Tail);
+        return Some([Op::Watch(function, over), Op::Unwatch(function)]);
+    };
+    let over = over.filter(|&over| over != before.over)?;
+    // A function has one watch at a time, so the pattern of the watch from before is kept, even if it matches others.
+    let function = Pattern::new(&before.function).ok()?;
+    Some([Op::Watch(function, over), Op::Watch(function, before.over)])
 }
 
 /// Reads new records until `during` has elapsed or `stop` is set. Returns the last snapshot.
@@ -331,5 +343,29 @@ fn follow(
             }
         }
         thread::sleep(PAUSE.min(end.saturating_duration_since(Instant::now())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_testkit::fixture;
+
+    use super::*;
+
+    #[test]
+    fn a_function_is_watched_afterwards_as_it_was_before() {
+        let frame = Pattern::new("draw_frame").unwrap();
+        let over = Over::Ns(5_000_000);
+        let alone = begin_and_end(frame, Some(over), None);
+        assert_eq!(alone, Some([Op::Watch(frame, over), Op::Unwatch(frame)]));
+        let mut before = fixture::slow_frames().watches.remove(0);
+        (before.function, before.over) = ("game::draw*".into(), Over::P99);
+        let known = Pattern::new("game::draw*").unwrap();
+        let changed = begin_and_end(frame, Some(over), Some(&before));
+        let both = [Op::Watch(known, over), Op::Watch(known, Over::P99)];
+        assert_eq!(changed, Some(both));
+        for same in [None, Some(Over::P99)] {
+            assert_eq!(begin_and_end(frame, same, Some(&before)), None);
+        }
     }
 }
