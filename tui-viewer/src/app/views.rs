@@ -208,6 +208,7 @@ impl Views {
         self.flame = Flame::default();
         self.source = SourceView::default();
         self.slow = SlowView::default();
+        self.came_from = None;
         self.forget_times();
     }
 }

@@ -214,6 +214,16 @@ fn another_program_has_another_past() {
 }
 
 #[test]
+fn another_program_has_other_threads_and_no_way_back_to_those() {
+    let mut app = watched(120, 30).after("4j\n");
+    shows(&app, "only match-1");
+    begins(&mut app, 7, None, snapshot(5));
+    assert!(!text(&app).contains("only match-1"), "{}", text(&app));
+    key(&mut app, Code::Esc);
+    assert_eq!(app.views.current, View::Tree);
+}
+
+#[test]
 fn a_mark_is_compared_with_and_counted_from() {
     let mut app = watched(120, 30).after("m");
     has(&tabs(&app), "mark 14:02:14");

@@ -15,7 +15,7 @@ use crate::app::filter::Filter;
 use crate::app::message::Effect;
 use crate::app::requests::{Requests, rate_hz, words_of};
 use crate::app::state::{App, Overlay};
-use crate::app::threads;
+use crate::app::threads::{self, ThreadChoice};
 use crate::app::window::Window;
 use crate::outcome::watched;
 
@@ -103,6 +103,7 @@ impl App {
         self.program.traces = Rc::default();
         self.program.warnings_seen = false;
         self.views.forget_program();
+        self.query.threads = ThreadChoice::All;
         self.query.filter = Filter::default();
         self.query.per_call = None;
         self.drop_requests();
