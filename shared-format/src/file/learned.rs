@@ -48,19 +48,25 @@ fn name(build: u64) -> String {
     format!("{build:016x}.{ENDING}")
 }
 
+/// Returns the name of this build's file while it is being written. It has the ending of finished files, so that a file
+/// that a crash leaves unfinished is removed like them.
+fn temporary_name(build: u64) -> String {
+    format!(".{}.{}", std::process::id(), name(build))
+}
+
 /// Writes a file completely or not at all. Returns whether it was written.
 fn write_into(place: &Path, build: u64, text: &str) -> bool {
     let file = place.join(name(build));
     let is_new = !file.exists();
-    let making = place.join(format!(".{}.{build:016x}.making", std::process::id()));
+    let temporary = place.join(temporary_name(build));
     let mut options = File::options();
     options.write(true).create_new(true).mode(0o600);
-    let made = options.open(&making).and_then(os::out_of_the_way);
+    let made = options.open(&temporary).and_then(os::out_of_the_way);
     let written = made
         .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&making, file));
+        .and_then(|()| fs::rename(&temporary, file));
     if written.is_err() {
-        let _ = fs::remove_file(&making);
+        let _ = fs::remove_file(&temporary);
     } else if is_new {
         remove_but(place, FILES_KEPT);
     }
@@ -99,5 +105,14 @@ mod tests {
         assert_eq!(os::paths_in(place.path()).len(), FILES_KEPT + 1);
         assert_eq!(remove_all(place.path()).len(), FILES_KEPT);
         assert_eq!(os::paths_in(place.path()), [place.path().join("other")]);
+    }
+
+    #[test]
+    fn what_a_crash_leaves_is_removed_with_the_others() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join(temporary_name(7)), "te").unwrap();
+        assert!(write_into(place.path(), 8, "text"));
+        assert_eq!(remove_all(place.path()).len(), 2);
+        assert_eq!(os::paths_in(place.path()), Vec::<PathBuf>::new());
     }
 }
