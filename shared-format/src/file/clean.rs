@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::file::descriptor::id_of;
 use crate::file::list::ring_paths;
 use crate::file::open::{RingFile, open_plain};
 use crate::layout::{RING_MAGIC, WORD};
@@ -37,6 +38,7 @@ pub fn is_crowded(place: &Path) -> bool {
 /// The rings of live programs are recognised by their lock and never touched. If one file cannot be cleaned up, the
 /// others still are.
 pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
+    remove_second_names(place);
     let mut dead: Vec<(Option<u64>, PathBuf)> = Vec::new();
     let all = ring_paths(place).into_iter().chain(left_overs(place));
     for path in all.filter(|path| Some(path.as_path()) != spare) {
@@ -95,6 +97,20 @@ fn left_overs(place: &Path) -> Vec<PathBuf> {
     let mut paths = os::paths_in(place);
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "making") && old(path));
     paths
+}
+
+/// Removes the temporary name of each ring that also has its final name. A program that ended between giving its ring the
+/// final name and removing the temporary one leaves both, and [`while_dead`] touches no file with two names.
+fn remove_second_names(place: &Path) {
+    let own_id = |path: &PathBuf| {
+        let facts = fs::symlink_metadata(path).ok()?;
+        (facts.uid() == os::user_id()).then(|| id_of(&facts))
+    };
+    let rings: Vec<_> = ring_paths(place).iter().filter_map(own_id).collect();
+    let is_ring = |path: &PathBuf| own_id(path).is_some_and(|id| rings.contains(&id));
+    for path in left_overs(place).into_iter().filter(is_ring) {
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// Frees the space of the coarse ring by punching a hole.

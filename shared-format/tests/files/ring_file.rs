@@ -2,8 +2,9 @@
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tickscope_format::file::clean::clean;
@@ -153,6 +154,20 @@ fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
     fs::write(&wedding, "a list of guests").unwrap();
     assert_eq!(clean(dir.path(), 0, None).len(), 2);
     assert!(alive.path().exists() && wedding.exists());
+}
+
+fn a_ring_that_a_crash_left_with_two_names_is_cleaned_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = started(dir.path(), "dead", 1).path().to_path_buf();
+    let second = dir.path().join(".1.0000000000000001.making");
+    fs::hard_link(&path, &second).unwrap();
+    assert_eq!(clean(dir.path(), 0, None), Vec::<PathBuf>::new());
+    let file = OpenOptions::new().write(true).open(&second).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(120))
+        .unwrap();
+    drop(file);
+    assert_eq!(clean(dir.path(), 0, None), [path]);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
 /// Publishes a record of this size in the coarse ring. Its payload repeats the lowest byte of its time, so that it can
@@ -396,6 +411,7 @@ tickscope_testkit::tests![
     held_slots_are_found_wherever_they_are,
     a_ring_is_seen_read_asked_and_outlives_its_program,
     cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each,
+    a_ring_that_a_crash_left_with_two_names_is_cleaned_up,
     the_coarse_ring_grows_behind_the_other_and_keeps_what_fits,
     a_file_without_a_coarse_ring_has_no_history,
     only_the_newest_dead_keep_their_history,
