@@ -73,7 +73,7 @@ impl Level for bool {
 }
 
 /// A literal in a macro's argument. If it has no suffix, calling `is_u64` or `is_i64` on it makes it a `u64` or an
-/// `i64`, because the methods of `Literal` are found before those of `OfAnyType`.
+/// `i64`, because the compiler finds the methods of `Literal` before the methods of `OfAnyType`.
 #[derive(Debug)]
 pub struct Literal<'a, T>(pub &'a T);
 

@@ -6,7 +6,7 @@
 //! scope, pause, counter, future, tasks, foreign, sync    what the macros call
 //! functions/   the hooks that are called by functions that the compiler has instrumented
 //! capture/     reads all threads while they run: snapshots and resets
-//! runtime/     what is set up once per process: settings, clock rate, limits
+//! runtime/     settings, clock rate and limits, which are set up once per process
 //! record/      the hot path: call trees, sites, modes; no lock and no I/O
 //! platform/    system calls, clocks, atomics
 //! ```
@@ -68,7 +68,7 @@ pub mod thread {
         thread_lifecycle::include();
     }
 
-    /// Stops measuring the calling thread. Its open scopes end at this call. What was counted before is kept.
+    /// Stops measuring the calling thread. Its open scopes end at this call. Its earlier counts are kept.
     pub fn exclude() {
         thread_lifecycle::exclude();
     }

@@ -21,7 +21,7 @@ impl OwnThread {
     pub(crate) const HERE: Self = Self(PhantomData);
 }
 
-// A `dyn Trait` implements no auto traits, so the ones that have nothing to do with threads are implemented here.
+// A `dyn Trait` implements no auto traits, so the auto traits that do not concern threads are implemented here.
 impl Unpin for OwnThread {}
 impl UnwindSafe for OwnThread {}
 impl RefUnwindSafe for OwnThread {}

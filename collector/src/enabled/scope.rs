@@ -122,8 +122,8 @@ fn enter_otherwise(tree: Option<&'static Tree>, site: &'static Site, calls: u64)
         && let Some(child) = tree.likely_child(current, site)
     {
         tree.mark();
-        // Reading the clock may wait for earlier loads. The child's memory may not be in a nearby cache, so it is loaded only
-        // after the clock has been read. In about 1 % of searches, the tag turns out to be that of another child.
+        // Reading the clock may wait for earlier loads. The child's memory may not be in a nearby cache, so it is
+        // loaded only after the clock has been read. In about 1 % of searches, the tag belongs to another child.
         let now = clock::tsc();
         if child.site.is(site) && child.parent.is(current) {
             // The call may end soon, and its end needs the latency.

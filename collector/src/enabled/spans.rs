@@ -1,10 +1,10 @@
 //! Spans: calls that are entered and exited by number, in any order and on any thread, until they are closed.
 //! `tickscope-tracing` turns the spans of `tracing` into rows this way.
 //!
-//! A span that is entered only once is a call like that of a scope. A span that is entered again is a call of a future:
-//! each time that it is open is a poll, and the call lasts from the first poll until the span is closed. The first
-//! entry does not show which kind of span it is. So a site is treated as a function's site until one of its spans is
-//! entered a second time, and as a future's site from then on. Calls that were counted before that do not count as
+//! A span that is entered only once is counted like a call of a scope. A span that is entered again is a call of a
+//! future: each time that it is open is a poll, and the call lasts from the first poll until the span is closed. The
+//! first entry does not show which kind of span it is. So a site is treated as a function's site until one of its spans
+//! is entered a second time, and as a future's site from then on. Calls that were counted before that do not count as
 //! calls of futures (`Tree::leave_out_calls`).
 //!
 //! A span may be exited while spans inside it are still open. These spans end with it, and are then entered again in

@@ -163,8 +163,8 @@ fn a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged() {
     assert_eq!(snapshot.lifetime.ticks, 14 + outer + inner);
 }
 
-/// Compares the error of the refined rate with that of the first estimate. `DRIFT_SECONDS=60` in the environment makes
-/// the test measure for a minute.
+/// Compares the errors of the refined rate and of the first estimate. `DRIFT_SECONDS=60` in the environment makes the
+/// test measure for a minute.
 fn the_rate_is_refined_as_the_program_runs() {
     let told = isolated!(|| {
         let seconds = std::env::var("DRIFT_SECONDS").map_or(2, |text| text.parse().unwrap());

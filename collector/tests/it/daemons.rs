@@ -24,7 +24,7 @@ fn close_from(first: u32) {
     assert_eq!(result, 0);
 }
 
-/// Closes all descriptors except those of `files`, including any in the gaps between them.
+/// Closes the descriptors from 3 to 63 that are not in `files`, even in the gaps between them.
 fn close_between(files: &[(i32, PathBuf)]) {
     let is_own = |number: &i32| files.iter().any(|(own, _)| own == number);
     for number in (3..64).filter(|number| !is_own(number)) {

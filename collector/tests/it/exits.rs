@@ -49,7 +49,7 @@ fn end() {
 
 static ENDS: AtomicBool = AtomicBool::new(false);
 
-/// Ends the process at the first signal, whatever code was interrupted.
+/// Ends the process at the first signal, no matter which code the signal interrupts.
 extern "C" fn ending(_: libc::c_int) {
     if !ENDS.swap(true, Ordering::Relaxed) {
         tickscope::scope!("handler");

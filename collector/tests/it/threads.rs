@@ -158,7 +158,7 @@ fn new_key() -> libc::pthread_key_t {
     key
 }
 
-/// Destructors of pthread keys run after those of Rust's thread-locals, in the order in which the keys were created.
+/// The values of pthread keys are destroyed after Rust's thread-locals, in the order in which the keys were created.
 fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
     let early = new_key();
     tickscope::time!("body", ());

@@ -116,7 +116,7 @@ pub(crate) fn open_path(snapshot: &Snapshot, thread: ThreadId) -> Vec<&str> {
         .collect()
 }
 
-/// Checks the properties that every snapshot must have, whatever the program was doing when it was taken.
+/// Checks the properties that every snapshot must have, at any moment of the program.
 pub(crate) fn check(snapshot: &Snapshot) {
     check_with_polls(snapshot);
     let nodes = &snapshot.nodes;

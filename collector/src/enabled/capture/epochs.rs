@@ -21,7 +21,7 @@ impl<T: Clone + Default> Epochs<T> {
         self.base = std::mem::take(&mut self.undo);
     }
 
-    /// Combines the three values of another amount into those of this amount, with `add`.
+    /// Combines each of the three values with the same value of another amount, with `add`.
     pub(crate) fn absorb(&mut self, other: &Self, mut add: impl FnMut(&mut T, &T)) {
         add(&mut self.current, &other.current);
         add(&mut self.base, &other.base);

@@ -12,7 +12,7 @@ use tickscope_format::snapshot::{Extremes, Level, both};
 
 use crate::enabled::record::numbers::{STRETCHES, Seen, level_of, of_level};
 
-/// What was read from a value or a gauge.
+/// Readings of a value or a gauge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
     pub(crate) node: u32,

@@ -1,4 +1,4 @@
-//! What is known about a tree's rows besides their counters.
+//! Properties of a tree's rows besides their counters.
 
 use std::ops::AddAssign;
 
@@ -8,8 +8,8 @@ use tickscope_format::snapshot::{Losses, Mode};
 use crate::enabled::capture::functions::Ends;
 use crate::enabled::record::site::SiteKind;
 
-/// What is known about a node besides its counters, which are in a [`Baseline`](super::baseline::Baseline). Row 0 is
-/// the root.
+/// Properties of a node besides its counters, which are in a [`Baseline`](super::baseline::Baseline). Row 0 is the
+/// root.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) parent: u32,

@@ -31,7 +31,7 @@ pub(crate) struct Sums {
 #[derive(Debug, Default)]
 pub(crate) struct Sampling {
     pub(crate) sums: Epochs<Sums>,
-    /// Tick from which the next round counts time: that of the last round, or of a mode switch after it. If it is
+    /// Tick from which the next round counts time: the tick of the last round, or of a mode switch after it. If it is
     /// `None`, the next round counts no time.
     pub(crate) looked_at: Option<u64>,
 }

@@ -35,7 +35,7 @@ struct Paths {
 }
 
 impl TaskReader {
-    /// Returns the calls in flight at tick `now`. If reading takes long, the result may be that of an earlier reading.
+    /// Returns the calls in flight at tick `now`. If reading takes long, the result may come from an earlier reading.
     pub(crate) fn read(&mut self, sites: &mut SiteIds, now: u64) -> Tasks {
         let begin = Instant::now();
         match &self.0 {

@@ -70,7 +70,7 @@ pub(crate) fn register() -> Phase {
     }
 }
 
-/// Marks a new thread as busy, and returns true if this call was the one that did so. A signal handler may register the thread
+/// Marks a new thread as busy, and returns whether this call has done so. A signal handler may register the thread
 /// between two steps of this call.
 fn begins() -> bool {
     let begins = phase() == Phase::New && !BEGUN.with(|begun| begun.swap(true, Ordering::Relaxed));
@@ -126,7 +126,7 @@ pub(crate) fn include() {
     }
 }
 
-/// Stops measuring the calling thread. Its open scopes end now; what was counted before is kept.
+/// Stops measuring the calling thread. Its open scopes end now, and its earlier counts are kept.
 pub(crate) fn exclude() {
     if begins() || phase() == Phase::Counting {
         let block = current_thread::block();

@@ -46,12 +46,12 @@ pub(crate) struct Reading {
 /// Reads one tree repeatedly. Index 0 is the root.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
-    /// What is known about each node besides its counters. All of it but the errors is read only once.
+    /// Properties of each node besides its counters. All of them but the errors are read only once.
     pub(crate) rows: Vec<Row>,
     pub(crate) counts: Vec<Counts>,
-    /// What the nodes have measured besides calls and time; empty if there is nothing.
+    /// Measurements of the nodes besides calls and time; empty if there are none.
     pub(crate) measured: Vec<Measured>,
-    /// What was read from values and gauges.
+    /// Readings of values and gauges.
     pub(crate) numbers: Vec<ranges::Read>,
     changed: Changed,
     futures: Futures,

@@ -7,7 +7,7 @@
 //! unwinder is used to find it. Searching the stack is the last resort, because this may find a stale copy of the
 //! return address, which an earlier call has left in a part of the frame that the function has not written yet.
 //!
-//! Inlined functions report their calls as well. Their place and return address are those of the function into which
+//! Inlined functions report their calls as well. They have the place and the return address of the function into which
 //! they were inlined. So if a function begins at the place of an open function, either it was inlined into that
 //! function, or that function has ended without an event, for instance by `longjmp`. The code address from which the
 //! beginning is reported tells the two cases apart.

@@ -28,7 +28,7 @@ fn calls(block: &'static Block, now: u64) -> u64 {
     reader.counts.iter().map(|counts| counts.calls).sum()
 }
 
-/// Simulates a thread that makes one call and, when it ends, adds its calls to those of the finished threads.
+/// Simulates a thread that makes one call and, when it ends, adds its calls to the count of the finished threads.
 fn live(tid: u32, finished: &Mutex<u64>) {
     let block = registry::take().unwrap();
     assert!(block.tree.open(1, NO_LIMIT, 10, 10));

@@ -125,8 +125,7 @@ fn facts_of(descriptor: i32) -> Option<libc::stat64> {
     known.then(|| unsafe { facts.assume_init() })
 }
 
-/// Reads the beginning of a file into `buffer` without allocating. Returns what was read, without the whitespace around
-/// it.
+/// Reads the beginning of a file into `buffer` without allocating. Returns the bytes without surrounding whitespace.
 pub(crate) fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     // SAFETY: `path` is null-terminated.
     let file = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };

@@ -72,9 +72,8 @@ const HARMLESS: f64 = 0.0005;
 /// itself, and cache misses caused by the tree.
 const AIM: f64 = 0.5;
 
-/// How long the start of a program lasts, in ns of CPU time. The functions that a program calls at its start are often
-/// not the ones that it calls later. So during this time the cost may be `EARLY` times the budget, to avoid switching
-/// functions off unnecessarily.
+/// How long the start of a program lasts, in ns of CPU time. A program often calls other functions at its start than
+/// later. So during this time the cost may be `EARLY` times the budget, to avoid switching functions off unnecessarily.
 const EARLY_NS: f64 = 100_000_000.0;
 const EARLY: f64 = 2.0;
 
@@ -324,7 +323,7 @@ impl Governor {
     }
 
     /// Returns which of the functions that have been off since the start should be tried. Their trial must cost no more
-    /// than what is left of the budget for all CPU time so far. A trial is short, and functions that turn out to be too
+    /// than the rest of the budget for all CPU time so far. A trial is short, and functions that turn out to be too
     /// expensive are switched off again afterwards.
     fn to_try(&self) -> Vec<u32> {
         let mut room = self.budget * self.judged_ns - self.cost_ns;

@@ -119,8 +119,7 @@ impl Sampler {
         let distance = self.idle.distance(self.mean);
         self.next = Instant::now() + distance.mul_f64(jitter);
         if distance > self.mean {
-            // A sample that is taken after the core has slept costs more, so its cost is not used to estimate that of
-            // other samples.
+            // A sample costs more after the core has slept, so this block is not used to estimate the cost of samples.
             self.looks = (0, 0);
             return None;
         }

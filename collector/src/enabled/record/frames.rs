@@ -91,8 +91,7 @@ zeroed! {
         pub(crate) returned: AtomicU64,
         /// Number of functions that ended without returning.
         pub(crate) unwound: AtomicU64,
-        /// Number of events on other stacks, which are those of coroutines and signal handlers. Such events are otherwise
-        /// ignored.
+        /// Number of events on the stacks of coroutines and signal handlers. Such events are otherwise ignored.
         pub(crate) elsewhere: AtomicU64,
     }
 }
@@ -257,8 +256,8 @@ impl Frames {
         self.take_poll(|found| found == place)
     }
 
-    /// Removes and returns the innermost open poll, if its function has ended without an event. The parameters are those of
-    /// [`close_below`](Self::close_below).
+    /// Removes and returns the innermost open poll, if its function has ended without an event. The parameters have the
+    /// same meaning as in [`close_below`](Self::close_below).
     pub(crate) fn take_ended_poll(&self, place: u64, at_it: bool) -> Option<Poll> {
         self.take_poll(|found| found < place || at_it && found == place)
     }

@@ -128,8 +128,7 @@ pub(crate) fn number_of(site: &'static Site) -> Option<u32> {
     (number < all.len()).then_some(number as u32)
 }
 
-/// Returns what is needed to measure the cost of a call: the number and the site of the function that serves this purpose, and
-/// the trampolines.
+/// Returns the number and the site of the function that is used to measure the cost of a call, and the trampolines.
 pub(crate) fn to_measure() -> Option<(u32, &'static Site, Trampolines)> {
     let functions = FUNCTIONS.get()?;
     let (calibration, all) = functions.by_number.split_last()?;
@@ -171,14 +170,14 @@ pub(crate) fn refused() -> Option<Refusal> {
     REFUSED.get().copied()
 }
 
-/// The number of all functions, and of those whose sleds are on.
+/// The number of all functions, and of the functions whose sleds are on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counts {
     pub(crate) known: u32,
     pub(crate) on: u32,
 }
 
-/// Counts the functions, and those of them whose sleds are on. Returns `None` if the functions are not known.
+/// Counts the functions, and the functions whose sleds are on. Returns `None` if the functions are not known.
 pub(crate) fn counts() -> Option<Counts> {
     let all = FUNCTIONS.get()?.of_program();
     let is_on = |function: &&Function| {

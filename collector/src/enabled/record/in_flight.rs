@@ -1,10 +1,10 @@
 //! The table of the calls of futures that are in flight. It holds the site of each call, its beginning, and the call that awaits
 //! it.
 //!
-//! A call takes a slot at its first poll and gives it back when it ends, on whatever thread this happens. Each thread has its own
-//! list of free slots, and threads exchange slots in whole batches. So most calls wait for neither a lock nor another thread.
-//! Captures read a slot while it may be changing. If its generation is the same before and after, the slot belonged to a single
-//! call throughout.
+//! A call takes a slot at its first poll and gives it back when it ends, on any thread. Each thread has its own list of
+//! free slots, and threads exchange slots in whole batches. So most calls wait for neither a lock nor another thread.
+//! Captures read a slot while it may be changing. If its generation is the same before and after, the slot belonged to
+//! a single call throughout.
 
 use std::sync::Mutex;
 

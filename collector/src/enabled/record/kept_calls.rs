@@ -59,7 +59,7 @@ zeroed! {
     }
 }
 
-/// What is known about a call, apart from its events.
+/// Facts about a call, apart from its events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) ticks: u64,

@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_short_call_is_timed_once_in_128_and_one_inside_it_no_more_seldom() {
-        // A site's rate is shared by all threads, including those of other tests, so this test has its own sites.
+        // All threads share a site's rate, even the threads of other tests, so this test has its own sites.
         static OWN: [Site; 2] = [
             Site::named("a", "own", "f.rs", 1),
             Site::named("b", "own", "f.rs", 2),

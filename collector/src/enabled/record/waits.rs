@@ -97,8 +97,8 @@ pub(crate) fn ticks_per_ns(wall_ns: u64) -> Option<f64> {
 }
 
 zeroed! {
-    /// What is known about the time that a thread spends off its CPU. Only the thread itself writes this; captures read it to
-    /// split a gap that is still open.
+    /// State for measuring the time that a thread spends off its CPU. Only the thread itself writes this; captures read
+    /// it to split a gap that is still open.
     #[derive(Debug)]
     pub(crate) struct Waits {
         /// Not 0 if gaps are examined.
@@ -249,7 +249,7 @@ impl Waits {
             None => self.store_usage(usage),
         }
         if before.is_some() {
-            // The last reading was from `schedstat`, whose counts cannot be compared with those of `getrusage`.
+            // The last reading was from `schedstat`. It cannot be compared with a reading from `getrusage`.
             return (1, 0);
         }
         let all = usage.all.saturating_sub(switches);

@@ -1,6 +1,6 @@
 //! Finds other copies of this library in the process. The executable, and each library that it loads, may have been
-//! linked with a copy of its own. Each copy has its own rows, ring and publisher, and its counts do not include those
-//! of other copies.
+//! linked with a copy of its own. Each copy has its own rows, ring and publisher, and does not count the calls in other
+//! copies.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};

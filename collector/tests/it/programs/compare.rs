@@ -175,7 +175,7 @@ fn ends_futures_alone(snapshot: &Snapshot, thread: usize) -> bool {
     snapshot.rows_of(ThreadId(thread as u32)).all(is_end)
 }
 
-/// Compares the mode and the rows of a snapshot with those of the model's epoch. `tids` maps thread ids to hands.
+/// Compares the mode and the rows of a snapshot with the model's epoch. `tids` maps thread ids to hands.
 fn epoch(snapshot: &Snapshot, epoch: &Epoch, tids: &BTreeMap<u32, usize>) -> Result<(), Difference> {
     let mode = epoch.mode;
     same!(snapshot.capture.mode, mode, "mode");

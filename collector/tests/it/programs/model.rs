@@ -813,7 +813,7 @@ impl Model {
         }
     }
 
-    /// Ends a thread. Its counts are added to those of the finished threads with the same name.
+    /// Ends a thread, and adds its counts to the finished threads with the same name.
     pub(crate) fn end(&mut self, hand: usize, end: End) {
         if end == End::Panic {
             self.allocated(hand, taken_only(stage::allocated_by_a_panic()));

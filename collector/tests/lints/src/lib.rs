@@ -1,6 +1,6 @@
 //! Functions of all kinds, with each attribute and macro of tickscope. `check.sh` compares the warnings of this file
-//! with those of a copy from which the attributes and macros are removed line by line. So each attribute has a line of
-//! its own, and a macro call that encloses an expression extends to the end of its line.
+//! and of a copy from which the attributes and macros are removed line by line. So each attribute has a line of its
+//! own, and a macro call that encloses an expression extends to the end of its line.
 
 use core::fmt;
 use core::future::{Future, ready};

@@ -7,7 +7,7 @@ use crate::enabled::record::mode_switch;
 use crate::enabled::record::tree::{PAUSED, Tree};
 use crate::enabled::record::waits::ticks_per_ns;
 
-/// What is known about the gap that was open at the last reading. A gap is the time between two events.
+/// The gap that was open at the last reading. A gap is the time between two events.
 #[derive(Debug, Default)]
 pub(super) struct OpenGap {
     /// Tick of the event that began the gap.

@@ -57,7 +57,7 @@ fn end(number: u32, place: u64) -> bool {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Calls function `.0`, whose return address is `.1` bytes below that of its caller.
+    /// Calls function `.0`, whose return address is stored `.1` bytes below the caller's return address.
     Call(u32, u64),
     Return,
     /// Leaves this number of calls at once, without events for their ends.

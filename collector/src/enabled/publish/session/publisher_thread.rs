@@ -62,8 +62,7 @@ fn serve() {
         }
         if Instant::now() > alone_at {
             alone_at = Instant::now() + ALONE_EVERY;
-            // The process does not end before its last thread does, so this thread must not be the one that keeps it
-            // alive.
+            // The process does not end before its last thread does, so this thread must not keep it alive.
             if !threads::has_other_threads() {
                 shared.ask_to_finish();
             }
