@@ -69,7 +69,7 @@ const SLED: usize = 8;
 /// Number of low bits in an encoded sled that hold its kind.
 const KIND_BITS: u32 = 2;
 
-/// A function of the program. Instances (such as those of a generic function) that would look the same in a report are
+/// A function of the program. Instances (for example, of a generic function) that would look the same in a report are
 /// merged into one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {

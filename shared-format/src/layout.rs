@@ -142,8 +142,8 @@ pub mod record {
     pub const CRC: usize = 7;
     /// Number of words in front of the payload.
     pub const WORDS: usize = 8;
-    /// Maximum size of a payload in bytes, whatever the size of the ring. There is a limit because a reader has to
-    /// allocate memory for the payload before it can check the record.
+    /// Maximum size of a payload in bytes, in rings of every size. There is a limit because a reader has to allocate
+    /// memory for the payload before it can check the record.
     pub const BYTES_MAX: u64 = 512 << 20;
     /// The lower half of a record's first word: "TREC".
     pub const MAGIC_VALUE: u32 = u32::from_le_bytes(*b"TREC");

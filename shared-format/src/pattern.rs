@@ -14,10 +14,10 @@ const _: () = assert!(BYTES_MAX < u128::BITS as usize);
 
 /// Selects sites by their path, `module::name`. A pattern selects a site if it matches one or more adjacent whole parts
 /// of the path: `insert` selects every function with that name, `book` selects everything in modules with that name,
-/// and `book::insert` selects the function `insert` in the module `book`. The parts are those of the path itself or of
-/// its plain form (see [`plain_parts`]), so `Map::insert` also selects `Map<u8>::insert`. A `*` matches any text,
-/// including `::`. Control characters may be written as escapes (`\n`, `\u{1b}`), which is how screens and reports show
-/// them.
+/// and `book::insert` selects the function `insert` in the module `book`. A pattern may match the parts of the path
+/// itself or of its plain form (see [`plain_parts`]), so `Map::insert` also selects `Map<u8>::insert`. A `*` matches
+/// any text, including `::`. Control characters may be written as escapes (`\n`, `\u{1b}`), which is how screens and
+/// reports show them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
     bytes: [u8; BYTES_MAX],

@@ -112,8 +112,7 @@ impl Recording {
     /// Reads the payload of a record. It is what the program wrote, except that the order of the sections may differ.
     ///
     /// # Errors
-    /// [`FormatError::Damaged`] if the bytes are not the ones that were written, or the error that occurred while
-    /// reading.
+    /// [`FormatError::Damaged`] if the bytes differ from the written bytes, or the error that occurred while reading.
     pub fn payload(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
         let stored = self.stored(moment)?;
         let Some((_, sites_at)) = stored::info(&stored) else {

@@ -16,7 +16,7 @@ use crate::pattern::{self, Pattern};
 use crate::snapshot::{Mode, Over};
 use crate::words::{ReadWords, Words};
 
-/// Maximum amount by which the sequence number of a valid request exceeds that of the last reply.
+/// Maximum amount by which the sequence number of a valid request is ahead of the last reply.
 const SEQUENCE_WINDOW: u64 = 1 << 20;
 
 const CODE_AT: usize = 1;

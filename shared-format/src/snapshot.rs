@@ -94,7 +94,7 @@ pub struct Snapshot {
     pub value_rows: Vec<ValueRow>,
     /// The counters that were recorded with `gauge!`, in row order.
     pub gauge_rows: Vec<GaugeRow>,
-    /// What was measured for each row besides calls and time.
+    /// Measurements of each row besides calls and time.
     pub measures: Measures,
     /// Whether time off the CPU was told apart from work. If not, waiting times are unknown, and `measures` has no
     /// columns for them.

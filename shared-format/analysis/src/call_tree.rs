@@ -361,9 +361,9 @@ impl CallTree {
         self.parts.latency(row)
     }
 
-    /// Returns a predicate that tells whether a node of the snapshot belongs to one of `rows`. A row does not include the nodes
-    /// of its children. In a bottom-up tree, the nodes of a row are those of its topmost function, when it is called along the
-    /// row's path.
+    /// Returns a predicate that tells whether a node of the snapshot belongs to one of `rows`. A row does not include
+    /// the nodes of its children. In a bottom-up tree, the nodes of a row belong to its topmost function, when it is
+    /// called along the row's path.
     ///
     /// # Panics
     /// If the row does not exist.

@@ -124,9 +124,9 @@ impl<'a> Located<'a> {
 
 /// Returns the samples of a snapshot with their frames.
 ///
-/// The frame of a scope's own function is found by the function's name. The name of a scope inside a function is not that of the
-/// function, so the innermost frame in the scope's source file is used instead. Functions with sleds are never inlined, so if no
-/// frame has the function's name, only the outermost frame can be the body of an async function.
+/// The frame of a scope's own function is found by the function's name. A scope inside a function has a name of its
+/// own, so the innermost frame in the scope's source file is used instead. Functions with sleds are never inlined, so
+/// if no frame has the function's name, only the outermost frame can be the body of an async function.
 pub fn located<'a>(
     snapshot: &'a Snapshot,
     addresses: &'a Addresses,
@@ -291,7 +291,7 @@ mod tests {
                 2,
                 vec![frame("write", "/rust/ptr.rs", 3), insert.clone(), parse(12)],
             ),
-            // A callee in another file. This file has the same name as that of `parse`, but is in another directory.
+            // A callee in another file. It has the same name as the file of `parse`, but is in another directory.
             (3, vec![frame("memchr", "/libc/other_src/parse.rs", 80)]),
             (4, vec![Frame::default()]),
             (5, vec![frame("enter", "/tickscope/scope.rs", 1)]),

@@ -6,7 +6,7 @@ use tickscope_format::snapshot::{Left, SampledIn, Snapshot};
 use crate::call_tree::PathId;
 use crate::functions::Functions;
 
-/// What is in focus. A focus contains no index, so it can be applied to other snapshots too.
+/// The calls in focus. A focus contains no index, so it can be applied to other snapshots too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
     /// All calls of the function with this key, on any path.

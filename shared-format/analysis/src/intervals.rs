@@ -235,7 +235,7 @@ impl Intervals {
         snapshot.nanos(snapshot.capture.tick.saturating_sub(self.began_tick))
     }
 
-    /// Adds a snapshot to the series. Returns what was counted since the previous snapshot, or `None` if that is unknown.
+    /// Adds a snapshot to the series. Returns the counts since the previous snapshot, or `None` if they are unknown.
     fn window(&mut self, now: &Arc<Snapshot>) -> Option<Snapshot> {
         let then = self.series.clone();
         self.series.take(RecordEpoch::from(&now.capture), Arc::clone(now));

@@ -134,7 +134,7 @@ impl Measure {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
-    /// Returns the quantity that the measure shows, or `None` if its values are not those of a single quantity.
+    /// Returns the quantity that the measure shows, or `None` if its values do not come from a single quantity.
     pub fn quantity(self) -> Option<Quantity> {
         match self.source() {
             Source::Quantity(quantity) => Some(quantity),

@@ -42,7 +42,7 @@ struct Cut {
     depth: usize,
     /// Whether each outermost pair of brackets keeps only its last argument, which is where closures usually are.
     last_arguments: bool,
-    /// Whether only the last pair of brackets keeps its arguments, which are those of the function itself.
+    /// Whether only the last pair of brackets keeps its arguments, which belong to the function itself.
     last_bracket: bool,
 }
 
@@ -227,7 +227,7 @@ fn last_argument(bracket: &str) -> Option<&str> {
     last
 }
 
-/// Appends a bracket to `out`, replacing whatever is nested more than `depth` levels deep with `…`.
+/// Appends a bracket to `out`, replacing text that is nested more than `depth` levels deep with `…`.
 fn push_to_depth(out: &mut String, bracket: &str, depth: usize) {
     let (mut open, mut before) = (0_usize, ' ');
     for c in bracket.chars() {

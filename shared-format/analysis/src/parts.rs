@@ -18,7 +18,7 @@ pub(super) struct Parts {
 struct Merged {
     /// Original rows. Those that belong to the same derived row are adjacent.
     parts: Vec<u32>,
-    /// For each row, the end of its range in `parts`. The range starts where that of the previous row ends.
+    /// For each row, the end of its range in `parts`. The range starts where the previous row's range ends.
     ends: Vec<u32>,
     sums: Vec<OnceLock<Box<Histogram>>>,
 }

@@ -19,7 +19,7 @@ impl PerCall {
     /// Counts the calls of the function with this name; see [`calls_of`].
     ///
     /// # Errors
-    /// The same as those of [`calls_of`].
+    /// The same errors as [`calls_of`].
     pub fn of(snapshot: &Snapshot, name: &str) -> Result<Self, String> {
         Ok(Self {
             name: name.to_owned(),

@@ -29,7 +29,7 @@ pub struct RecordEpoch {
 /// Where a record's counts start, relative to an earlier record of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The counts of both records start at the same reset, so their difference is what was counted between the two records.
+    /// The counts of both records start at the same reset, so their difference covers the time between the two records.
     Same,
     /// There was a reset between the records, so everything in the later record was counted after the earlier record.
     Later,

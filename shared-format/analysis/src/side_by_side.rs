@@ -156,7 +156,7 @@ fn mode(parts: &[Part<'_>]) -> Mode {
             None => processes.push((1, mode)),
         }
     }
-    // If several modes are used by equally many processes, the one that comes first wins.
+    // If several modes are used by equally many processes, the first of these modes wins.
     let most = processes.iter().rev().max_by_key(|(count, _)| *count);
     let first = || parts.first().map(|part| part.snapshot.capture.mode);
     most.map(|(_, mode)| *mode).or_else(first).unwrap_or(Mode::USUAL)

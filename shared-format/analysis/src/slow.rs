@@ -281,7 +281,7 @@ fn doubt(state: WatchState, typical_calls: u64, slow_calls: u64) -> Option<Doubt
     }
 }
 
-/// Returns the outermost path above `path` (or `path` itself), which is that of the watched function.
+/// Returns the outermost path above `path` (or `path` itself), which belongs to the watched function.
 pub fn root_of(watch: &Watch, path: u32) -> u32 {
     lineage(watch, path).first().copied().unwrap_or(path)
 }
@@ -298,8 +298,8 @@ pub fn lineage(watch: &Watch, path: u32) -> Vec<u32> {
     lineage
 }
 
-/// Adds up the calls and times of the path `of`, excluding its callees, in the trace of one call. If `of` is `None`, adds up
-/// those of all paths.
+/// Adds up the calls and times of the path `of`, excluding its callees, in the trace of one call. If `of` is `None`,
+/// adds up the calls and times of all paths.
 pub fn sums_in(trace: &Trace, of: Option<u32>) -> PathSums {
     let mut sum = PathSums::default();
     let mut off_cpu = trace.off_cpu.iter().peekable();

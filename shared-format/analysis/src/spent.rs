@@ -164,8 +164,9 @@ impl TimeSpent {
     }
 }
 
-/// Returns the self times of the records `plus` minus those of the records `minus`; see [`Terms`](crate::series::Terms). The
-/// period ends with the last record of `plus`. Returns `None` if the period is empty, or if the records are from different runs.
+/// Returns the self times of the records `plus` minus the self times of the records `minus`; see
+/// [`Terms`](crate::series::Terms). The period ends with the last record of `plus`. Returns `None` if the period is
+/// empty, or if the records are from different runs.
 pub fn lapse<T: Borrow<TimeSpent>>(plus: &[T], minus: &[T]) -> Option<Lapse> {
     let end: &TimeSpent = plus.last()?.borrow();
     let is_other = |record: &T| record.borrow().run != end.run;

@@ -88,9 +88,9 @@ pub struct BottomUp {
 
 /// Turns the tree upside down: every function is at the top, with its callers below it, their callers below them, and so on.
 ///
-/// The total of a row is the *self* time that its topmost function spent in calls along this path. Calls and latencies are also
-/// those of the topmost function. The self time of a row is the part of its total from calls that have no further caller, because
-/// the row's function was at the top of its thread.
+/// The total of a row is the *self* time that its topmost function spent in calls along this path. Calls and latencies
+/// also belong to the topmost function. The self time of a row is the part of its total from calls that have no further
+/// caller, because the row's function was at the top of its thread.
 ///
 /// In deep stacks it is slow to follow each row all the way to the top. So after about `steps` lookups of callers, only the
 /// callers of visible rows are looked up. Visible rows are the top rows and the children of `open` rows.

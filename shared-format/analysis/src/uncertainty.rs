@@ -1,4 +1,4 @@
-//! Standard errors of estimated times and live bytes. The errors of nodes are combined into those of rows and functions.
+//! Standard errors of estimated times and live bytes. The errors of nodes are combined for rows and functions.
 
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Estimate, Quantity, Snapshot, Values};

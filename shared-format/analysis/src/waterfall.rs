@@ -84,7 +84,7 @@ pub fn begins(trace: &Trace) -> Vec<u64> {
 }
 
 impl Waterfall {
-    /// Returns the calls in a trace. `watch` must be the one that recorded the trace.
+    /// Returns the calls in a trace. `watch` must be the watch that recorded the trace.
     pub fn of(trace: &Trace, watch: &Watch) -> Self {
         let mut waterfall = Self::default();
         // Open calls, outermost first, as pairs of a path and an index into `spans`.

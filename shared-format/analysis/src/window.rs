@@ -20,8 +20,8 @@ pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
     run(one) == run(other) && one.capture.begin() == other.capture.begin()
 }
 
-/// Returns the difference between two snapshots of one run: the counts and times of the later one minus those of the earlier one.
-/// States, open scopes and general facts are those of the later snapshot. `since_reset_ns` becomes the time between the two
+/// Returns the difference between two snapshots of one run: the later counts and times minus the earlier ones. States,
+/// open scopes and general facts come from the later snapshot. `since_reset_ns` becomes the time between the two
 /// snapshots.
 ///
 /// If there was a reset between the snapshots, the result is the later snapshot, which counts from that reset.

@@ -28,8 +28,8 @@ pub fn duration(ns: u64) -> String {
         .unwrap_or_else(|| long_duration(ns))
 }
 
-/// Formats a duration in nanoseconds with two significant digits, the precision of a histogram, in at most 6 cells: `17ns`,
-/// `410ns`, `1.9µs`, `41s`. From about five minutes on, the result is the same as that of [`duration`].
+/// Formats a duration in nanoseconds with two significant digits, the precision of a histogram, in at most 6 cells:
+/// `17ns`, `410ns`, `1.9µs`, `41s`. From about five minutes on, the result is the same as from [`duration`].
 pub fn two_digits(ns: u64) -> String {
     let unit = 10u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(1));
     let two = rounded(ns, unit).saturating_mul(unit);

@@ -50,7 +50,7 @@ pub(super) fn those(s: &Snapshot, of_values: bool) -> Latencies {
     those
 }
 
-/// Adds histograms to those of the snapshot. A row must not have two histograms; this is checked later.
+/// Adds histograms to the snapshot. A row must not have two histograms; this is checked later.
 ///
 /// # Errors
 /// The snapshot's own histograms or the added ones are damaged. Neither has been checked before.

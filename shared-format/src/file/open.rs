@@ -283,9 +283,9 @@ impl RingFile {
         })
     }
 
-    /// Reads the newest record of the coarse ring, whose records reach further back than those of the fine ring.
-    /// Returns `None` if it has no record yet, if the file was written by an older collector, or if the coarse ring was
-    /// emptied after the program ended.
+    /// Reads the newest record of the coarse ring, which reaches further back than the fine ring. Returns `None` if it
+    /// has no record yet, if the file was written by an older collector, or if the coarse ring was emptied after the
+    /// program ended.
     ///
     /// # Errors
     /// [`FormatError::Lapped`], or an error from reading the file.

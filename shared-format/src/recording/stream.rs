@@ -73,8 +73,8 @@ impl<R: Read> Stream<R> {
 
     /// Waits for the next piece. After an error or the end, there are no more pieces.
     ///
-    /// Memory use is limited by the number of bytes that have arrived and by `longest`, whatever lengths the stream
-    /// claims.
+    /// Memory use is limited by the number of bytes that have arrived and by `longest`. It does not depend on the
+    /// lengths that the stream claims.
     ///
     /// # Errors
     /// [`FormatError::NotOurs`] if the stream does not begin as a recording does, [`FormatError::Damaged`] if anything
@@ -280,8 +280,8 @@ mod tests {
         for at in 0..bytes.len() {
             let mut flipped = bytes.clone();
             flipped[at] ^= 0x11;
-            // Reading must come to an end whatever was changed. The result is not checked, because some changes have no
-            // effect, such as those to padding.
+            // Reading must come to an end after every change. The result is not checked, because some changes, such as
+            // changes to padding, have no effect.
             let _ = pieces(&flipped[..]);
         }
         let mut long = bytes.clone();

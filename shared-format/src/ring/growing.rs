@@ -211,7 +211,7 @@ mod tests {
         let got = (writer.wanted(1), writer.longest_payload());
         assert_eq!(got, (Some(FIRST_WORDS), 0));
         assert_eq!(writer.wanted(800 << 10), Some(2 * FIRST_WORDS), "at most a half");
-        // The ring gets no larger than this, whatever the payload.
+        // The ring gets no larger than this, even for a larger payload.
         assert_eq!(writer.wanted(80 << 20), Some(4 * FIRST_WORDS));
         let words = Recorder::new(8 + FIRST_WORDS as usize);
         assert!(writer.publish(&words, stamp(1), &[]).is_err());

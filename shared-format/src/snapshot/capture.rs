@@ -69,7 +69,7 @@ impl CaptureInfo {
     }
 }
 
-/// The cost of measuring: that of a scope, as calibrated in this program, and that of the publisher.
+/// The cost of measuring: of a scope, as calibrated in this program, and of the publisher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Cost {
     /// Lower bound of a scope's cost in nanoseconds, measured with work inside the scope, which the CPU overlaps with

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
-/// Module of addresses that belong to no file, such as those of code generated at run time. With address 0, it stands
-/// for all places whose samples were merged.
+/// Module of code that belongs to no file, such as code generated at run time. With address 0, it stands for all places
+/// whose samples were merged.
 pub const NO_MODULE: u32 = u32::MAX;
 
 /// Where in the call trees a sample was taken.

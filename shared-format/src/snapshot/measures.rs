@@ -1,4 +1,4 @@
-//! What is measured for each row besides calls and time: sparse columns, one per quantity.
+//! Measurements of each row besides calls and time: sparse columns, one per quantity.
 
 use std::collections::BTreeMap;
 
@@ -199,13 +199,13 @@ members! {
 /// missing index has the value 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
-    /// Values of the rows themselves, without callees. The index is that of the row.
+    /// Values of the rows themselves, without callees, by row index.
     pub rows: Vec<(u32, u64)>,
-    /// Values outside any scope. The index is that of the thread.
+    /// Values outside any scope, by thread index.
     pub outside: Vec<(u32, u64)>,
 }
 
-/// What is measured for each row besides calls and time. There is a column for each quantity that is not 0 everywhere.
+/// Measurements of each row besides calls and time. There is a column for each quantity that is not 0 everywhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     columns: BTreeMap<Quantity, Column>,

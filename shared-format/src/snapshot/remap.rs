@@ -9,7 +9,7 @@
 //! |---|---|---|---|
 //! | calls, self ticks, ticks outside any scope | added up, in ticks of the sum | 0 | subtracted |
 //! | CPU time of threads | added up | unknown, and adds nothing | subtracted if both are known |
-//! | open calls, current state of threads | taken from the parts with [`When::Now`] | nothing is open, state unknown | those of the later snapshot |
+//! | open calls, current state of threads | taken from the parts with [`When::Now`] | nothing is open, state unknown | taken from the later snapshot |
 //! | `errors` | added up | 0 | subtracted |
 //! | `counts` | added up; removed from rows that are a scope in any part, that have rows below them, or that stand for whole subtrees | the row is a scope | subtracted |
 //! | `value_rows` | bounds over all parts | the row is not a value | bounds that follow from the subtracted histograms |
@@ -19,7 +19,7 @@
 //! | `measures` | added up, times in ticks of the sum; levels taken from the parts with [`When::Now`] | 0 | subtracted; levels of the later snapshot |
 //! | `waits_in` | samples added up for each system call | 0 | subtracted |
 //! | `lines` | samples added up for each place; modules matched by path and build id | 0 | subtracted at the same place, and any remainder from other places in the row |
-//! | everything else | set by the caller, for which [`Snapshot::facts`] returns the data of one part | | that of the later snapshot, but time, samples and watches are subtracted |
+//! | everything else | set by the caller, for which [`Snapshot::facts`] returns the data of one part | | taken from the later snapshot, but time, samples and watches are subtracted |
 
 use std::collections::{HashMap, HashSet};
 
@@ -62,7 +62,7 @@ pub enum When {
 pub struct Part<'a> {
     /// Snapshot with the counts.
     pub snapshot: &'a Snapshot,
-    /// What was measured besides calls and time. Usually the `measures` of the snapshot.
+    /// Measurements besides calls and time. Usually the `measures` of the snapshot.
     pub measures: &'a Measures,
     /// Where the rows and threads of the snapshot go in the sum.
     pub map: RowMap,

@@ -55,7 +55,7 @@ impl fmt::Display for ScopeCost {
 
 impl SeenCost {
     /// Returns the cost of one scope, given that there were `calls` scopes, and that `samples` samples were taken in
-    /// `since_ns` nanoseconds. Returns `None` if there are too few samples or no calls. The bounds are those of a 95 %
+    /// `since_ns` nanoseconds. Returns `None` if there are too few samples or no calls. The bounds enclose a 95 %
     /// confidence interval of a Poisson distribution. They are widened to allow for the changed layout of the code, for
     /// work that the CPU does in parallel, and for instructions that samples do not see.
     pub(crate) fn scope_cost(self, samples: u64, since_ns: u64, calls: u64) -> Option<ScopeCost> {

@@ -15,8 +15,8 @@ pub enum Left<'a> {
 }
 
 impl Snapshot {
-    /// Returns a copy of the snapshot with only the `chosen` threads, and only those of their rows for which `kept`
-    /// returns true. `left` says what happens to the other rows.
+    /// Returns a copy of the snapshot with only the `chosen` threads, and only the rows of these threads for which
+    /// `kept` returns true. `left` says what happens to the other rows.
     #[must_use]
     pub fn part(
         &self,

@@ -10,14 +10,14 @@ impl Snapshot {
         at.ok().map(|at| self.counts[at].sum)
     }
 
-    /// Returns the number of calls since the reset, without those of counters, which never read the clock.
+    /// Returns the number of calls since the reset, without the calls of counters, which never read the clock.
     pub fn scope_calls(&self) -> u64 {
         let all = self.counts.iter();
         let counted = all.map(|count| self.nodes.calls[count.node.index()]);
         self.calls() - counted.sum::<u64>()
     }
 
-    /// Returns the number of calls of one thread since the reset, without those of counters.
+    /// Returns the number of calls of one thread since the reset, without the calls of counters.
     pub fn scope_calls_of(&self, thread: ThreadId) -> u64 {
         let rows = self.rows_of(thread);
         let first = self

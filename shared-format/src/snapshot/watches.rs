@@ -29,7 +29,7 @@ pub struct Watch {
     /// Calls that were not fully recorded.
     pub lost: LostCalls,
     /// Sums for each path, starting with the watched function. Parents come before their children. A path without a
-    /// parent is that of the function itself.
+    /// parent stands for the function itself.
     pub paths: Vec<WatchedPath>,
     /// Causes of slow calls. The cause of a slow call is the path, and the [`CauseKind`], that accounts for most of its
     /// extra time compared with a typical call.
@@ -199,9 +199,9 @@ pub struct Trace {
 pub enum Then {
     /// The call of the path ended.
     Exit,
-    /// Another call began. Its path is that of the next step.
+    /// Another call began, on the path of the next step.
     Enter,
-    /// A call that had begun earlier was resumed, such as that of a future that is polled again.
+    /// A call that had begun earlier was resumed, for example because its future is polled again.
     GoOn,
     /// No call began or ended: the thread stayed in its path.
     Stay,

@@ -88,7 +88,7 @@ pub fn skip(why: impl Display) -> ! {
     std::panic::resume_unwind(Box::new(Skip(why.to_string())))
 }
 
-/// Runs the tests in these files, or only those selected on the command line. The arguments and the output are those of
+/// Runs the tests in these files, or only those selected on the command line. The arguments and the output are as in
 /// the standard harness, except that the output of tests is not captured.
 ///
 /// Tests spend most of their time waiting for other processes, so by default four tests per CPU run in parallel.

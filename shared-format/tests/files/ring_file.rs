@@ -59,8 +59,8 @@ fn started(dir: &Path, name: &str, nonce: u64) -> OwnRing {
     ring
 }
 
-/// The program finds out which slots are taken, whatever the order in which they were taken, and even if a single lock
-/// extends over several slots.
+/// The program finds out which slots are taken. They may be taken in any order, and a single lock may extend over
+/// several slots.
 fn held_slots_are_found_wherever_they_are() {
     let dir = tempfile::tempdir().unwrap();
     let ring = started(dir.path(), "app", 7);

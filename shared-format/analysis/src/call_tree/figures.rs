@@ -158,7 +158,7 @@ impl Figures {
         self.total_off += part.total_off;
     }
 
-    /// Adds the threads that have `part` open to those of the row.
+    /// Adds the threads that have `part` open to the row.
     pub(crate) fn add_open(&mut self, part: &Self) {
         self.open = self.open.saturating_add(part.open);
         self.waiting = self.waiting.saturating_add(part.waiting);

@@ -133,7 +133,7 @@ impl Values {
         }
     }
 
-    /// Returns whether any of the values differs from those of a row without calls.
+    /// Returns whether any value differs from a row without calls.
     pub fn is_something(&self) -> bool {
         *self != Self::default()
     }

@@ -64,7 +64,7 @@ impl Diff {
     /// Compares the runs like [`of`](Self::of), but by another measure. The rows and their order are the same for all measures.
     ///
     /// # Errors
-    /// The same as those of [`of`](Self::of).
+    /// The same errors as [`of`](Self::of).
     pub fn by(
         measure: Measure,
         before: &[Snapshot],

@@ -1,9 +1,9 @@
 //! The rank test for times. It tells whether the runs after a change are slower than those before it, or differ only by chance.
 //!
-//! The test is that of Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than the
-//! other", Annals of Mathematical Statistics 18 (1947), 50-60. It uses only the order of the runs, so a run that was very slow
-//! because the machine was busy counts no more than one that was slightly slower. It does not assume a normal distribution,
-//! because the times of programs are far from normally distributed.
+//! The test was published by Mann and Whitney, "On a test of whether one of two random variables is stochastically
+//! larger than the other", Annals of Mathematical Statistics 18 (1947), 50-60. It uses only the order of the runs, so a
+//! run that was very slow because the machine was busy counts no more than one that was slightly slower. It does not
+//! assume a normal distribution, because the times of programs are far from normally distributed.
 //!
 //! Equal times share the mean of their ranks. For up to [`EXACT_RUNS`] runs, the probability is exact, with or without ties: all
 //! ways to choose which of the runs are those after the change are counted. For more runs, the normal approximation is used,

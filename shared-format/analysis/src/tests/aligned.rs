@@ -107,7 +107,7 @@ proptest! {
         prop_assert_eq!(a.rows.len(), b.rows.len());
         for (index, (a_row, b_row)) in a.rows.iter().zip(&b.rows).enumerate() {
             prop_assert_eq!((a_row.path, a_row.parent, a_row.function), (b_row.path, b_row.parent, b_row.function));
-            // The difference of a parent is its own difference plus those of its children.
+            // The difference of a parent is its own difference plus the differences of its children.
             let change = |a: u64, b: u64| i128::from(a) - i128::from(b);
             let below: i128 = a.children(index as u32).iter()
                 .map(|&c| change(a.rows[c as usize].total_ns, b.rows[c as usize].total_ns))

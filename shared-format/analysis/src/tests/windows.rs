@@ -102,8 +102,8 @@ fn a_window_has_the_numbers_since_where_they_are_certain() {
     let earlier = given(&[3, 500, 90_000], &[5, -7]);
     let window = between(&given(&[3, 500, 90_000, 12, 40_000], &[5, -7, 2, 9]), &earlier);
     let tallies = window.tallies();
-    // 12 has a bucket of its own, so it is exact. The largest number overall was recorded before the window, so the largest in
-    // the window is known only by its bucket, the one that contains 40 000.
+    // 12 has a bucket of its own, so it is exact. The largest number overall was recorded before the window, so the
+    // largest in the window is known only by its bucket, which contains 40 000.
     let range = tallies[0].unwrap().range().unwrap();
     let got = (range.min, range.min_exact, range.max, range.max_exact);
     assert_eq!(got, (12, true, 40_959, false));
@@ -175,7 +175,7 @@ fn what_goes_on_behind_a_reset_that_was_taken_back_is_one_run() {
     let window = between(&later, &earlier);
     assert_eq!(window.calls(), 3 * earlier.nodes.len() as u64);
     assert_eq!(window.capture.since_reset_ns, 1_000_000_000);
-    // The window leaves out what was counted between the reset and its undo.
+    // The window leaves out the counts between the reset and its undo.
     earlier.capture.reset_epoch = 5;
     assert_eq!(between(&later, &earlier), later);
 }

@@ -26,8 +26,8 @@ pub struct Verdict {
     pub findings: Vec<Vec<Finding>>,
 }
 
-/// Result of one comparison. If several functions match, this is the result for the one that comes closest to making the
-/// comparison true, or makes it true by the widest margin.
+/// Result of one comparison. If several functions match, this is the result for the function that comes closest to
+/// making the comparison true, or makes it true by the widest margin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Full name of the function.

@@ -6,9 +6,9 @@ use tickscope_format::snapshot::{LineSample, Lines, Module, NO_MODULE, Sampled, 
 
 use crate::window::pools::take as take_part;
 
-/// Subtracts earlier samples, which are stored by pool and thread group. Samples at the same address are subtracted first. A
-/// record lists only the most frequent addresses, so whatever remains is then subtracted from other addresses on the same path. A
-/// coarse record has no samples.
+/// Subtracts earlier samples, which are stored by pool and thread group. Samples at the same address are subtracted
+/// first. A record lists only the most frequent addresses, so the remaining samples are then subtracted from other
+/// addresses on the same path. A coarse record has no samples.
 pub(super) fn take(lines: &mut Lines, then: &Lines, pool_of: &[u32], group_of: &[u32]) {
     let now: HashMap<&Module, u32> = lines.modules.iter().zip(0..).collect();
     let number = |module| now.get(module).copied().unwrap_or(NO_MODULE);

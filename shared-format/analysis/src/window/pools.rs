@@ -49,7 +49,7 @@ pub(super) fn take(value: &mut u64, pool: &mut u64) {
     *pool -= part;
 }
 
-/// Subtracts from `value` what is left of the earlier value in this pool, if anything.
+/// Subtracts the rest of the earlier value in this pool, if any, from `value`.
 pub(super) fn take_from(then: &mut [(u32, u64)], pool: u32, value: &mut u64) {
     if let Ok(at) = then.binary_search_by_key(&pool, |&(pool, _)| pool) {
         take(value, &mut then[at].1);

@@ -40,7 +40,7 @@ fn take_one(watch: &mut Watch, then: &Watch, from_unix_ns: u64) {
 
 fn less(now: &PathSums, then: &PathSums) -> PathSums {
     let ticks = now.ticks.saturating_sub(then.ticks);
-    // Waits and total time are counted separately, so the difference of the waits could exceed that of the totals.
+    // Waits and total time are counted separately, so the difference in waits could exceed the difference in time.
     let waiting = now.waiting.saturating_sub(then.waiting).min(ticks);
     PathSums {
         calls: now.calls.saturating_sub(then.calls),

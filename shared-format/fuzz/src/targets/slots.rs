@@ -93,7 +93,7 @@ pub(crate) fn run(input: &[u8]) {
         }
     }
     look(&page, &mut server, &mut answered, 0);
-    // The server accepts the next request, whatever state the slot was in.
+    // The server accepts the next request in every state of the slot.
     let (first, sequence) = (first_word(1), answered[1].unwrap_or(0).wrapping_add(1));
     for (offset, word) in slots::request_words(sequence, Op::Reset).into_iter().enumerate() {
         put(first + offset, word);

@@ -1,4 +1,4 @@
-//! Calls of futures: how those of each node began and ended, and which calls are in flight.
+//! Calls of futures: how the calls of each node began and ended, and which calls are in flight.
 
 use std::collections::BTreeMap;
 

@@ -52,8 +52,8 @@ pub(super) struct Node<'a> {
     /// System calls in which threads waited directly in this node, most frequent first; left out if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits_in: Vec<WaitsIn>,
-    /// How the calls of a future began and ended; left out for other nodes. For a future, the latencies above are those of single
-    /// polls.
+    /// How the calls of a future began and ended; left out for other nodes. For a future, the latencies above are
+    /// durations of single polls.
     #[serde(skip_serializing_if = "Option::is_none")]
     futures: Option<Futures>,
 }

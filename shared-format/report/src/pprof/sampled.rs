@@ -58,7 +58,7 @@ impl Tables<'_> {
         {
             lines.push(self.line(&callee));
         }
-        // The first locations are those of the sites, in the same order, so a site has the same index as its location.
+        // The first locations belong to the sites, in the same order, so a site has the same index as its location.
         let scope = match located.scope {
             Scope::Site(site) => self.profile.location.get(site as usize),
             Scope::Outside | Scope::Measuring => None,

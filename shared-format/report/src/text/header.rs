@@ -1,4 +1,4 @@
-//! The header of the report: the program, how it was measured, and whatever makes the numbers less reliable.
+//! The header of the report: the program, how it was measured, and reasons why the numbers are less reliable.
 
 use std::fmt::{self, Write};
 

@@ -25,8 +25,7 @@ pub(super) struct Page<'a> {
     pub(super) has_estimates: bool,
 }
 
-/// Number of rows that were left out because they are too small, and the sum of their times, or of whatever else the
-/// report measures.
+/// Number of rows that were left out because they are too small, and the sum of their values in the report's measure.
 #[derive(Default)]
 pub(super) struct Hidden {
     rows: u64,

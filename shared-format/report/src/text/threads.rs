@@ -20,7 +20,7 @@ const NAMED: usize = 8;
 /// Number of spaces before the names of open scopes.
 const OPEN_INDENT: usize = 4;
 
-/// Widths, in cells, of the time columns whose width differs from that of the others.
+/// Widths, in cells, of the time columns that are not as wide as the others.
 const OUTSIDE: usize = "OUTSIDE".len();
 const CPU: usize = 6;
 
