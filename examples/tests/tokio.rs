@@ -40,7 +40,7 @@ struct Account {
     started: AtomicU64,
     ended: AtomicU64,
     cancelled: AtomicU64,
-    /// Number of calls that ended on a different thread than that of their first poll.
+    /// Number of calls that ended on a different thread than their first poll.
     moved: AtomicU64,
     lasted: Mutex<Vec<Duration>>,
 }
@@ -194,7 +194,7 @@ fn request(shared: &Arc<Shared>, call: u64) -> Accounted<impl Future<Output = ()
 }
 
 /// Makes a call that is polled first on the thread that calls `block_on`, and then on a worker. So at least one call
-/// moves, whatever the load.
+/// moves, under any load.
 async fn moved_call(shared: &Arc<Shared>) {
     let mut request = request(shared, 1);
     let is_ready = poll_fn(|context| Poll::Ready(Pin::new(&mut request).poll(context).is_ready())).await;

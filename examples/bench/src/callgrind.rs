@@ -1,4 +1,4 @@
-//! Counts the instructions of a program with callgrind. The count is the same in every run, whatever the load.
+//! Counts the instructions of a program with callgrind. The count is the same in every run, under any load.
 
 use std::cell::Cell;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Medians with confidence intervals, and alternating measurements.
 //!
 //! There is no library for these few lines: they compute a confidence interval for the median difference between
-//! alternating runs, whatever the distribution. Benchmark harnesses report the mean of a single measurement.
+//! alternating runs, for any distribution. Benchmark harnesses report the mean of a single measurement.
 
 use std::fmt;
 
@@ -70,7 +70,7 @@ impl fmt::Display for Middle {
 }
 
 /// Measures once in the order ABBA, so that a gradual change in the machine's speed favours neither side. Returns the
-/// mean time of the two calls of `run(false)`, and that of the two calls of `run(true)`.
+/// mean times of the two calls of `run(false)` and of the two calls of `run(true)`.
 pub fn abba<E>(mut run: impl FnMut(bool) -> Result<f64, E>) -> Result<(f64, f64), E> {
     let (first, second) = (run(false)?, run(true)?);
     let (third, fourth) = (run(true)?, run(false)?);

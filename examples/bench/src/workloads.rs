@@ -134,8 +134,8 @@ pub fn recursion<P: Probe>(scopes: u64) {
     }
 }
 
-/// Opens scopes nested `levels` deep. Every level has the same seventeen scopes to choose from, and opens the one that
-/// the next base-17 digit of `path` selects.
+/// Opens scopes nested `levels` deep. Every level has the same seventeen scopes to choose from, and opens the scope
+/// that the next base-17 digit of `path` selects.
 pub fn deep<P: Probe>(path: u64, levels: u32) {
     macro_rules! pick {
         ($($digit:literal $name:literal)*) => {

@@ -4,7 +4,7 @@
     reason = "a test, which prints what it counts"
 )]
 //! Counts with callgrind how many instructions a scope, a counter, a value, a gauge and a poll of a future take. The
-//! counts are the same in every run, whatever the load.
+//! counts are the same in every run, under any load.
 
 use std::hint::black_box;
 use std::pin::pin;

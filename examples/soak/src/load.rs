@@ -68,7 +68,7 @@ pub(crate) fn run(name: &str) -> Result<()> {
             control();
         }
     });
-    // The run ends in exact mode, whatever mode was set last.
+    // The run always ends in exact mode.
     tickscope::set_mode(Mode::Exact);
     requests::drop_all();
     drop(session);

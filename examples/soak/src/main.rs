@@ -15,7 +15,7 @@
 //! | every async call that began has ended, was dropped, or is in flight | [`records`] |
 //! | all sums match the program's own account; when it ends, nothing is in flight or live | [`records`] |
 //! | the program runs to the end, ends normally, and has no warnings | here, [`records`] |
-//! | no viewer ends by itself, whatever keys it gets; Ctrl-C ends it normally | [`viewers`] |
+//! | no viewer ends by itself or by the keys that it gets; Ctrl-C ends it normally | [`viewers`] |
 //! | commands succeed | [`viewers`] |
 //! | the memory of the program and its viewers does not grow | [`memory`] |
 //!

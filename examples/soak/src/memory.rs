@@ -54,7 +54,7 @@ impl Memory {
     }
 }
 
-/// Returns how many records a viewer keeps besides those of the last half minute: one for each second of the last ten
+/// Returns how many records a viewer keeps from before the last half minute: one for each second of the last ten
 /// minutes, and one for every ten seconds of the rest of the last hour. They make a viewer's memory grow for one hour.
 fn kept(seconds: f64) -> f64 {
     (seconds - 30.0).clamp(0.0, 570.0) + (seconds - 600.0).clamp(0.0, 3000.0) / 10.0

@@ -98,8 +98,8 @@ fn off_by_chance(reports: &[Report]) -> (BTreeSet<String>, f64) {
     (differing, share)
 }
 
-/// Returns the number of reports whose hottest function differs from that of the first report. Counts a report only if
-/// its hottest function beats the other one in that report by more than twice the stated error.
+/// Returns the number of reports with another hottest function than the first report. Counts a report only if, in that
+/// report, its hottest function is ahead of the first report's by more than twice the stated error.
 fn other_tops(reports: &[Report]) -> usize {
     let Some((first, ..)) = reports.first().and_then(Report::top) else {
         return 0;

@@ -1,8 +1,8 @@
 //! Tests the standard errors: runs a program whose true shares of time are known many times, each time with a different seed.
 //!
 //! Its functions spin on the clock for a random number of ticks, and add up the ticks that have actually passed. This
-//! sum is the true time, whatever the load. For the true working time, time without a CPU is left out: if far more
-//! ticks have passed than were drawn, only the drawn ticks count.
+//! sum is the true time under any load. For the true working time, time without a CPU is left out: if far more ticks
+//! have passed than were drawn, only the drawn ticks count.
 
 use std::iter::repeat_n;
 use std::time::{Duration, Instant};
@@ -42,10 +42,10 @@ const OF_HANDLE: usize = CHILDREN.len();
 /// If this many more ticks have passed than were drawn, the thread is assumed to have been without a CPU for a while.
 const HAD_NO_CPU: u64 = 20_000;
 
-/// Ticks of each child, followed by those of `handle` itself.
+/// Ticks of each child, followed by the ticks of `handle` itself.
 type Ticks = [u64; CHILDREN.len() + 1];
 
-/// True ticks of a run: the total, and those spent working.
+/// True ticks of a run: in total, and while working.
 #[derive(Debug, Default)]
 struct Truth {
     time: Ticks,
