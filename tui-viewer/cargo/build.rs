@@ -1,5 +1,5 @@
-//! Packs the sources of the collector, together with those of all crates that it needs. `cargo tickscope` builds them
-//! with the same compiler as the program that it prepares for profiling.
+//! Packs the sources of the collector and of all crates that it needs. `cargo tickscope` builds them with the same
+//! compiler as the program that it prepares for profiling.
 //!
 //! In the repository, this script creates the archive. A published package already contains it, created by
 //! `.ci/package`, because crates from the registry come without the sources of the other crates. The archive is a

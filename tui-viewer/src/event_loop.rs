@@ -417,7 +417,7 @@ pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     }
 }
 
-/// Maps a key to an edit of the input line. The key bindings are those of a shell.
+/// Maps a key to an edit of the input line. The key bindings are the same as in a shell.
 fn edit(key: Code) -> Option<InputRequest> {
     if let Code::Char(c) = key {
         return Some(InputRequest::InsertChar(c));

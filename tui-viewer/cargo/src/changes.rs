@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::handover::{Handover, Prepared};
 use crate::invocation::Invocation;
 
-/// Compiler flags for tickscope itself, if the program depends on it. They apply whatever the program's profile is. The
+/// Compiler flags for tickscope itself, if the program depends on it. They apply in every profile of the program. The
 /// hooks at the start and the end of functions must be short, and must not use instructions that the oldest CPU lacks.
 const COLLECTOR_FLAGS: [&str; 6] = [
     "-Ctarget-cpu=x86-64",

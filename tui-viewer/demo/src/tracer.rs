@@ -22,7 +22,7 @@ struct Steps {
 /// Renders free rows until none are left, in bands that are as high as a tile. `finished` gets the index of each band's
 /// first row, and the pixels of the band. Several threads may call this at the same time.
 ///
-/// The picture is the same as that of [`Frame::work`], bit by bit.
+/// [`Frame::work`] renders the same picture, bit by bit.
 pub(crate) fn render<S: Deref<Target = Scene>>(frame: &Frame<S>, mut finished: impl FnMut(usize, Vec<f64>)) {
     tickscope::scope!("render");
     let mut steps = Steps::default();

@@ -104,7 +104,7 @@ impl Amounts {
         self.combine(other, u64::saturating_sub);
     }
 
-    /// Replaces the latencies with those of `other`. All other counts stay the same.
+    /// Copies the latencies of `other`. All other counts stay the same.
     pub(crate) fn set_latencies(&mut self, other: &Self) {
         self.latency.clone_from(&other.latency);
     }

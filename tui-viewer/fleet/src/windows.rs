@@ -31,7 +31,7 @@ pub(crate) struct Window {
     pub(crate) program: String,
     /// Start and end: nanoseconds since the Unix epoch.
     pub(crate) unix_ns: (u64, u64),
-    /// What was counted in that time.
+    /// Counts of that time.
     pub(crate) snapshot: Snapshot,
 }
 
@@ -187,7 +187,7 @@ mod tests {
         first.epoch += 1;
         first.shows(9, CaptureKind::Periodic);
         assert_eq!(look(), [3]);
-        // The work of a new process counts from its start, even across a reset, and is added to that of the first
+        // The work of a new process counts from its start, even across a reset, and is added to the work of the first
         // process.
         let mut second = start(dir.path(), 2);
         second.shows(1, CaptureKind::Periodic);

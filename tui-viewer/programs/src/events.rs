@@ -25,8 +25,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Whether the program's records come through a pipe. Its process id and files may then be those of another
-    /// machine.
+    /// Whether the program's records come through a pipe. Its process id and files may then belong to another machine.
     pub fn is_elsewhere(&self) -> bool {
         self.path == Path::new(PIPE)
     }

@@ -1,5 +1,5 @@
-//! Traces of slow calls. Each snapshot contains the traces of only some calls, and the next one those of others, so the
-//! traces must be collected from several snapshots.
+//! Traces of slow calls. Each snapshot contains the traces of only some calls, and the next snapshot may contain
+//! others. So the traces must be collected from several snapshots.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -1,5 +1,4 @@
-//! Programs measured by tickscope: finds the one that the user means, and reads what it publishes now and what it
-//! published earlier.
+//! Programs measured by tickscope: finds the program that the user means, and reads its newest and its earlier records.
 //!
 //! ```text
 //! words typed -> target (a ring, a kept file, a stream)

@@ -33,7 +33,7 @@ impl RunKey {
     }
 }
 
-/// Reads what is new in a run: its newest record, and before it the last record of every reset epoch that has ended.
+/// Reads the new records of a run: its newest record, and before it the last record of every ended reset epoch.
 #[derive(Debug, Default)]
 pub struct NewRecords {
     /// Kept between reads, so that unchanged sites are decoded only once.

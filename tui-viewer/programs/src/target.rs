@@ -64,7 +64,7 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
         return find_all(name, dir);
     }
     let found = find_program(wanted, dir);
-    // No program with this name was found, but the name may also be that of an executable file.
+    // No program with this name was found, but an executable file may have this name.
     if let Wanted::Name(name) = wanted
         && found.as_ref().is_err_and(NoTarget::may_come)
         && program::is_program(Path::new(name))
@@ -158,8 +158,8 @@ fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
     Ok(Found::Ring(Box::new(ring), liveness))
 }
 
-/// Returns an error message if the path is that of a report in a format that cannot be opened again; `None` for other
-/// files. Only the file extension is checked.
+/// Returns an error message if the path names a report in a format that cannot be opened again; `None` for other files.
+/// Only the file extension is checked.
 fn closed_form(path: &Path) -> Option<String> {
     let form = Form::of_file(path)?;
     let known = [Form::Html, Form::Tks];

@@ -324,7 +324,7 @@ impl Timeline {
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
         let mut snapshot = series::counts(&plus, &minus);
         if blind {
-            // Coarse records have no latencies, so those of the whole span are unknown.
+            // Coarse records have no latencies, so the latencies of the whole span are unknown.
             snapshot.latencies = Latencies::default();
         }
         let doubts = [

@@ -166,7 +166,7 @@ impl Data {
         &self.calls
     }
 
-    /// Switches to the trees that a view shows, and discards what was derived from other trees.
+    /// Switches to the trees that a view shows, and discards data that was derived from other trees.
     pub(crate) fn see(&mut self, seen: Seen) {
         if !Rc::ptr_eq(&self.calls, &seen.calls) {
             self.hot = OnceCell::new();

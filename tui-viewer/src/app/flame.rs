@@ -86,8 +86,8 @@ pub(crate) struct Frame {
     pub(crate) x: u16,
     /// Number of cells of the frame.
     pub(crate) width: u16,
-    /// Whether the frame has the darker of the two tones. Its tone differs from that of its left neighbour or, if it
-    /// has none, from that of the frame above.
+    /// Whether the frame has the darker of the two tones. Its tone differs from its left neighbour or, if it has none,
+    /// from the frame above.
     pub(crate) darker: bool,
 }
 

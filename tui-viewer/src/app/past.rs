@@ -50,8 +50,8 @@ impl Past {
         self.activity = Activity::default();
     }
 
-    /// Returns the calls in the window just before the one that ends at `shown`, and the length of that earlier window
-    /// in ns. Returns `None` if the history does not reach back that far.
+    /// Returns the calls in the window just before the window that ends at `shown`, and the length of that earlier
+    /// window in ns. Returns `None` if the history does not reach back that far.
     pub(crate) fn window_before(&self, window: Window, shown: &Snapshot) -> Option<(Rc<Snapshot>, u64)> {
         let length_ns = window.length_ns()?;
         let end = self.begin_of(shown, length_ns)?;

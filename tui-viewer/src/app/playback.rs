@@ -131,8 +131,8 @@ impl Playback {
         program.newest_ns()?.checked_sub(begin).filter(|&long| long > 0)
     }
 
-    /// Returns the length in ns that a timeline shows by default: that of the recording, or of the whole run if it has
-    /// ended and was short. Otherwise returns `None`.
+    /// Returns the length in ns that a timeline shows by default: the length of the recording, or of the whole run if
+    /// it has ended and was short. Otherwise returns `None`.
     pub(crate) fn whole_ns(&self, program: &Program) -> Option<u64> {
         let ended = matches!(program.status, Status::Exited { .. } | Status::Crashed { .. });
         let run_ns = program.newest.as_ref().map(|newest| newest.process.uptime_ns);
@@ -172,7 +172,7 @@ pub(crate) struct Sides {
     pub(crate) then: Option<Rc<Snapshot>>,
     /// Window of both snapshots.
     pub(crate) stretch: Option<Stretch>,
-    /// Length in ns of the window before the one that is shown, if these two windows are compared.
+    /// Length in ns of the window before the shown window, if these two windows are compared.
     pub(crate) before_ns: Option<u64>,
 }
 

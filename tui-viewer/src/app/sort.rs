@@ -115,7 +115,7 @@ pub(crate) struct Before<'a> {
     rows: &'a [Row],
     /// Positions of the rows in the previous order. Computed on first use, because they are often not needed.
     ranks: OnceCell<KeyMap<RowId, u32>>,
-    /// Whether the rows of the previous list keep their order, whatever their values. New rows come after them.
+    /// Whether the rows of the previous list keep their order, even if their values change. New rows come after them.
     pub(crate) hold: bool,
     /// Whether threads that share work keep their places until one of them is clearly ahead.
     pub(crate) calm: bool,

@@ -73,7 +73,7 @@ impl TabForm {
 
     /// Whether the tab of a view is followed by a blank that can be replaced by a mark.
     pub(crate) fn has_room_for_mark(self, view: View, shown: View) -> bool {
-        // In the forms `Close` and `Narrow`, the blank is part of the next tab. If the next tab is that of the view on
+        // In the forms `Close` and `Narrow`, the blank is part of the next tab. If the next tab belongs to the view on
         // screen, its bracket takes the place of the blank.
         self != Self::Digits && shown != view && (self == Self::Wide || shown != view.beside(1))
     }

@@ -70,7 +70,7 @@ pub(crate) enum Action {
     Choose,
     /// Show the function in the tree, at the row where it is heaviest.
     ToTree,
-    /// Show only the calls of this function, whatever called it. Pressed again, show all calls.
+    /// Show only the calls of this function, from all callers. Pressed again, show all calls.
     FocusFunction,
     /// Show only the calls below this row. Pressed again, show all calls.
     FocusSubtree,

@@ -280,8 +280,8 @@ impl App {
         Some(chosen(data, data.function(row.what)?))
     }
 
-    /// Chooses a function when the view is first shown: that of the selected row or, if there is none, the one with the
-    /// largest self time.
+    /// Chooses a function when the view is first shown: the function of the selected row or, if there is none, the
+    /// function with the largest self time.
     pub(crate) fn choose_function(&mut self) {
         if self.views.function.chosen.is_some() {
             return;

@@ -1,7 +1,7 @@
 //! Names the functions of a program: from its symbols, and from its code addresses with the help of debug information.
 //!
 //! ```text
-//! symbol          -> function_name -> module and name, like those of scopes named by hand
+//! symbol          -> function_name -> module and name, as for scopes named by hand
 //! module, address -> symbolizer    -> frames, innermost first, named by function_name
 //! ```
 

@@ -237,7 +237,7 @@ impl Known {
         let there: Vec<PathBuf> = candidates.into_iter().filter(|path| path.is_file()).collect();
         let Some(file) = there.iter().find(|file| is_it(file, module)) else {
             // Only candidates with the module's path count here. The last candidate is the program's executable, which
-            // exists whatever the module is.
+            // exists for every module.
             return nothing(match there.iter().any(|file| file.ends_with(&module.path[1..])) {
                 false => "the file is not there, so its functions and lines are not known",
                 true => {

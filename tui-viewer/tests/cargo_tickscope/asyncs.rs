@@ -1,5 +1,5 @@
-//! Async functions that are not marked in the source. The counts of their calls must match the counts that the program
-//! itself keeps, and those of the same program with marked functions.
+//! Async functions that are not marked in the source. The counts of their calls must match the program's own counts,
+//! and the counts of the same program with marked functions.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -98,7 +98,7 @@ fn flags_of_the_user_stay() {
         .run_with("run -q", "RUSTFLAGS", "--cfg mine -Cstrip=symbols")
         .with_code(0);
     assert_eq!(done.out, "true\n");
-    // The command needs symbols and lines, so its settings override those of the user.
+    // The command needs symbols and lines, so its settings override the user's settings.
     let app = look(&project.built("debug/app"));
     assert!(app.symbols && app.lines && app.sleds > 1, "{app:?}");
 }

@@ -1,4 +1,4 @@
-//! Running programs: the output and the exit code are those of the program.
+//! Running programs: the command passes on the program's output and exit code.
 
 use std::process::Command;
 

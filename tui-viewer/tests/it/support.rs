@@ -492,7 +492,7 @@ pub(crate) fn sealed(place: &Place) -> Command {
     command
 }
 
-/// Runs `tickscope ARGS` with only the rings of the place, without those of other users.
+/// Runs `tickscope ARGS` with only the rings of the place, without the rings of other users.
 pub(crate) fn sealed_tickscope<S: AsRef<OsStr>>(place: &Place, args: &[S]) -> Done {
     finish(sealed(place).arg(VIEWER).args(args))
 }

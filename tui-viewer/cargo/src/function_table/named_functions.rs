@@ -173,8 +173,8 @@ fn leave_constructors_out(functions: &mut BTreeMap<Key, Function>) {
     });
 }
 
-/// Chooses one of the symbols at the address of a function: the one that the debug information also names, or else the
-/// first one. Without symbols, returns the name from the debug information.
+/// Chooses one of the symbols at the address of a function: the symbol that the debug information also names, or else
+/// the first one. Without symbols, returns the name from the debug information.
 fn mangled_name<'a>(here: &[Symbol<'a>], declaration: &'a Declaration) -> Option<&'a str> {
     let same = here.iter().find(|symbol| symbol.name == declaration.name);
     match same.or(here.first()) {

@@ -196,8 +196,8 @@ impl Places<'_> {
 }
 
 impl Place {
-    /// Creates a `Place` from a path such as `library/core/src/option.rs`, or from that of a crate that the standard
-    /// library depends on.
+    /// Creates a `Place` from a path such as `library/core/src/option.rs`, or from the path of a crate that the
+    /// standard library depends on.
     fn std(file: &str) -> Self {
         let mut parts = file.split('/');
         let package = match (parts.next(), parts.next()) {

@@ -1,9 +1,9 @@
 //! Adds the table to the file, as a section that no loader reads.
 //!
 //! Three parts are appended to the file: the table, the names of all sections, and the headers of all sections. The
-//! names and headers include those of the new section. Then the file header is made to point to the new section
-//! headers. Everything else stays in place, and no address changes. The linker's names and headers remain in the file
-//! as a few kilobytes that nothing refers to.
+//! names and headers include the new section. Then the file header is made to point to the new section headers.
+//! Everything else stays in place, and no address changes. The linker's names and headers remain in the file as a few
+//! kilobytes that nothing refers to.
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};

@@ -177,7 +177,7 @@ fn every_kind_of_debug_information_gives_the_same_names() {
 
     let lines = with_table(programs::compile(APP, &["-Cdebuginfo=line-tables-only"]));
     assert_eq!(own_names(&lines), names);
-    // Without `debuginfo=1`, the line may be that of `fn` or that of the first statement.
+    // Without `debuginfo=1`, the function may begin at the line of `fn` or of the first statement.
     for (name, text) in [("fib", "fn fib("), ("main", "fn main(")] {
         let found = function(&table(&lines), "app", name);
         assert_eq!(found.file.as_str(), "src/main.rs");

@@ -1,5 +1,5 @@
-//! Shows all processes with a given program name as if they were one program, for example those of a pre-fork server or
-//! of a test run.
+//! Shows all processes with a given program name as if they were one program, for example the processes of a pre-fork
+//! server or of a test run.
 //!
 //! Thread names include the process, so the threads of different processes stay apart. When a process ends, its counts
 //! remain in the sums. A reset from the screen restarts the counts of all processes; a reset that one process makes by

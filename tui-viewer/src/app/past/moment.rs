@@ -4,8 +4,8 @@
 //!
 //! | between the records | counts |
 //! |---|---|
-//! | nothing, or a reset that was undone | those of the later record minus those of the earlier record |
-//! | a reset, or a broken clock | those of the later record, which began at zero; the timeline adds those from before the reset |
+//! | nothing, or a reset that was undone | the later record's counts minus the earlier record's counts |
+//! | a reset, or a broken clock | the later record's counts, which began at zero; the timeline adds earlier counts |
 //! | the undo of a reset before both records | unknown: the later record also counts calls from before the earlier one |
 //! | a lost ring | as above: the next ring continues the same counts, and the time without records is a gap |
 //! | the start of another run | none: the whole past is dropped |

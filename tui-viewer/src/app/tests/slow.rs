@@ -262,7 +262,7 @@ fn a_moment_of_the_past_has_what_the_snapshots_around_it_say() {
             exemplar.trace.take_if(|_| turn != at as u64 + 2);
         }
         app.playback.past.history.note(&snapshot);
-        // The history is that of a recording, whose newest record also arrives as a snapshot.
+        // The history belongs to a recording, whose newest record also arrives as a snapshot.
         if turn == 3 {
             events(&mut app, Status::Kept, Some(snapshot));
         }

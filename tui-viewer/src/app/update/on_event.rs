@@ -73,8 +73,8 @@ impl App {
         for outcome in events.outcomes {
             self.on_outcome(outcome);
         }
-        // A snapshot comes with its own record and all records since the last poll. What is known of the past changes
-        // only if there are older records as well.
+        // A snapshot comes with its own record and all records since the last poll. The known past changes only if
+        // there are older records as well.
         let known = self.program.newest.as_ref().or(events.snapshot.as_ref());
         let known = known.map(|newest| newest.capture.unix_ns);
         let more_past = events

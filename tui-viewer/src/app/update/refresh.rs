@@ -338,8 +338,8 @@ impl App {
         if !activity.is_due(newest.capture.unix_ns) {
             return;
         }
-        // The tables on screen can be reused if they are those of the newest snapshot, which they are not while a
-        // window, a comparison or an older moment is shown.
+        // The tables on screen can be reused if they show the newest snapshot, and not a window, a comparison or an
+        // older moment.
         let same = |data: &&Data| Rc::ptr_eq(&data.snapshot, newest);
         match self.derived.data.as_ref().filter(same) {
             // The activity covers all calls, even while only some of them are on screen.

@@ -1,4 +1,4 @@
-//! Choosing whose time is shown: that of one thread, or that of all threads.
+//! Choosing whether the time of one thread or of all threads is shown.
 
 use crate::app::state::{App, Overlay};
 use crate::app::threads::{ThreadChoice, busiest_first};

@@ -43,7 +43,7 @@ pub struct LiveSnapshot {
 pub enum Reader {
     /// A person, who sees the note that the run has ended.
     Person,
-    /// A script, which would take the numbers of an ended run for those of the program that it asked for.
+    /// A script, which would mistake an ended run for the program that it asked for.
     Script,
 }
 

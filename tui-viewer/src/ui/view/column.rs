@@ -28,7 +28,7 @@ pub(crate) struct Column {
     /// Order in which the rows are sorted after a click on the title.
     pub(crate) sort: Option<Order>,
     pub(crate) content: Content,
-    /// Look of a cell, if it differs from that of the rest of its row.
+    /// Look of a cell, if it differs from the rest of its row.
     pub(crate) meaning: Option<fn(&Cell<'_>) -> Meaning>,
     /// Returns the title to show instead of `title` if the column has this number of cells.
     pub(crate) title_now: Option<fn(&App, u16) -> Option<String>>,

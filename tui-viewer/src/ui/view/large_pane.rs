@@ -133,7 +133,7 @@ fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Col
         all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         all
     };
-    // The line for the function's self time comes directly before those of its callees.
+    // The line for the function's self time comes directly before the lines of its callees.
     let goes_to = around.own()..around.callees().end;
     for (heading, list) in [
         ("called from", named(around.callers())),

@@ -81,7 +81,7 @@ pub(crate) fn counts(app: &App) -> bool {
     app.query.in_ticks || app.measure().dimension() != Dimension::Time
 }
 
-/// Formats a time in nanoseconds or in ticks, whatever measure is chosen.
+/// Formats a time in nanoseconds or in ticks, independently of the chosen measure.
 pub(crate) fn time(
     canvas: &Canvas<'_>,
     in_ticks: bool,
@@ -142,7 +142,7 @@ pub(crate) fn ticks_of(data: &Data, ns: u64) -> u64 {
     clock_ticks(data, ns)
 }
 
-/// Converts a time to ticks, whatever measure is chosen.
+/// Converts a time to ticks, independently of the chosen measure.
 pub(crate) fn clock_ticks(data: &Data, ns: u64) -> u64 {
     (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64
 }

@@ -278,8 +278,7 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
     }
 }
 
-/// Draws a frame without colours: an edge, its name and share, and a fill pattern that differs from that of its
-/// neighbours.
+/// Draws a frame without colours: an edge, its name and share, and a fill pattern that differs from its neighbours.
 fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
     let selected = look.selected;
     let Some(row) = frame.row else { return };

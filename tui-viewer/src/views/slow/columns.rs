@@ -125,8 +125,8 @@ fn time(canvas: &Canvas<'_>, ns: Option<f64>) -> String {
     ns.map_or_else(unknown, |ns| duration(ns, canvas.ascii))
 }
 
-/// Returns a note that the columns show means over all slow calls, whatever their cause, first in a long form and then
-/// in a short one. Empty if there are fewer than two causes.
+/// Returns a note that the columns show means over all slow calls, of any cause, first in a long form and then in a
+/// short one. Empty if there are fewer than two causes.
 fn whose_means(app: &App) -> Vec<String> {
     let Some(slow) = app.watched().map(|watch| &watch.slow) else {
         return Vec::new();

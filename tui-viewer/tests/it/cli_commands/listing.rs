@@ -84,7 +84,7 @@ fn cleaning_a_chosen_directory_leaves_the_others_alone() {
     let (place, mut ended) = Place::with("stuck");
     ended.end();
     let ring = place.ring_of(ended.pid()).unwrap();
-    // `sealed` runs the command as root, so the user's own directory is that of user id 0.
+    // `sealed` runs the command as root, so the user's own directory is the directory of user id 0.
     let own = place.work().join("../tmp/tickscope-0");
     let other = place.work().join("other");
     let copies = [&own, &other].map(|dir| {

@@ -92,8 +92,8 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     assert!(at_reset >= calls(&first, &program), "{at_reset}");
     let unclosed = second.sum("tickscope_unclosed_resets_total", ("program", &program));
     assert_eq!(unclosed, 0.0);
-    // A second run with the same name is killed. Exactly the calls in its newest record must be added to those of the
-    // first run.
+    // A second run with the same name is killed. Exactly the calls in its newest record must be added to the calls of
+    // the first run.
     let mut killed = place.start_named("busy", &program);
     let before = calls(&second, &program);
     agent.until("it runs again", |metrics| calls(metrics, &program) > before);
@@ -175,7 +175,7 @@ fn what_cannot_be_served_is_said() {
 }
 
 /// Prometheus scrapes two programs, one of which is repeatedly reset and restarted. The rates in Prometheus must match
-/// those of the programs, without spikes. The test needs the Debian package `prometheus`.
+/// the rates of the programs, without spikes. The test needs the Debian package `prometheus`.
 fn prometheus_sees_the_calls_of_the_programs() {
     let place = Place::new();
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();

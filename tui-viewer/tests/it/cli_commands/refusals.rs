@@ -29,7 +29,7 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     ] {
         let args = [args, &[file, &program.name]].concat();
         // The limit also applies to writes to the ring. So the viewer cannot request a record, and prints a message
-        // about that before the one that is checked here.
+        // about that before the message that is checked here.
         let done = limited(&place, &args).with_code(1);
         done.says(&[&format!("write {file}: File too large")]);
         assert_eq!(place.files(), 0, "{args:?}");

@@ -134,7 +134,7 @@ fn a_program_is_found_as_soon_as_its_start_has_returned() {
     }
 }
 
-/// A script must not mistake the numbers of an older run for those of the program that it has just started.
+/// A script must not mistake an older run for the program that it has just started.
 fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
     let (place, mut program) = Place::with("stuck");
     let (name, pid) = (program.name.clone(), program.pid().to_string());

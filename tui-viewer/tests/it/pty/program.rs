@@ -1,4 +1,4 @@
-//! The viewer and a running program: whatever happens to the viewer, the program is not disturbed.
+//! The viewer and a running program: nothing that happens to the viewer disturbs the program.
 
 use std::fs;
 use std::time::Duration;

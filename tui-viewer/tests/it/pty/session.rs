@@ -249,7 +249,7 @@ impl Session {
         assert!(killed.expect("kill runs").success());
     }
 
-    /// Closes the terminal: all copies of its master end, including that of the reading thread.
+    /// Closes the terminal: all copies of its master end, including the reading thread's copy.
     pub(crate) fn hang_up(&mut self) {
         self.stop_reading();
         drop(self.writer.take());

@@ -1,5 +1,5 @@
-//! The terminal is resized while the viewer is running. The screen must then look like that of a viewer started at the
-//! new size.
+//! The terminal is resized while the viewer is running. The screen must then look as if the viewer had been started at
+//! the new size.
 
 use std::time::Duration;
 

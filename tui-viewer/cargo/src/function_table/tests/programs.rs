@@ -1,4 +1,4 @@
-//! Programs for tests, compiled with sleds. The compiler is the one that cargo uses.
+//! Programs for tests, compiled with sleds by the same compiler that cargo uses.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -86,7 +86,7 @@ impl Counted {
     }
 }
 
-/// Returns what was counted between two states of a series.
+/// Returns the counts between two states of a series.
 fn between<'a>(earlier: &'a Series<Rc<Snapshot>>, later: &'a Series<Rc<Snapshot>>) -> Cow<'a, Snapshot> {
     let terms = later.since(earlier).map(|counts| &**counts);
     match (&terms.plus[..], &terms.minus[..]) {

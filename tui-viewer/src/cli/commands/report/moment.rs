@@ -10,7 +10,7 @@ use tickscope_report::Extent;
 use crate::cli::args::MomentArgs;
 use crate::cli::commands::live_snapshot::LiveSnapshot;
 
-/// Replaces the newest snapshot with the one for the chosen moment or span. Returns a description of what was chosen.
+/// Replaces the newest snapshot with a snapshot of the chosen moment or span. Returns a description of the choice.
 ///
 /// # Errors
 /// There is no data for that time.

@@ -1,4 +1,4 @@
-//! Columns keep their positions whatever the numbers and names are.
+//! The positions of columns do not depend on the numbers and names.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -146,7 +146,7 @@ async fn request(call: u64) -> u64 {
         2 => first(waits(call), leaf(call)).await,
         // The callee runs on other threads.
         3 => spawn(middle(call)).await.unwrap_or_default(),
-        // The call may be dropped on a different thread from the one that polled it.
+        // The call may be polled on one thread and dropped on another.
         4 => {
             let task = spawn(waits(call));
             yield_now().await;
