@@ -226,10 +226,9 @@ impl Watched {
     /// Returns the watched function's entry for a snapshot, and updates the threshold that threads use. `steps` is the
     /// number of trace steps that the snapshot contains so far.
     fn show(&mut self, snapshot: &Snapshot, is_whole: bool, steps: &mut usize, sites: &mut SiteIds) -> Watch {
-        let calls = &self.of_threads.kept;
+        let (calls, number) = (&self.of_threads.kept, self.of_threads.number());
         self.exemplars
-            .read(calls, &snapshot.capture, &mut self.totals.paths, sites);
-        let number = self.of_threads.number();
+            .read(calls, number, &snapshot.capture, &mut self.totals.paths, sites);
         if typical_paths::are_wanted(self.slot as usize, number) {
             typical_paths::set(self.slot as usize, number, self.totals.typical());
         }

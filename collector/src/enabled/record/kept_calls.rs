@@ -43,7 +43,8 @@ zeroed! {
     /// A call that is kept whole.
     #[derive(Debug)]
     pub(crate) struct KeptCall {
-        /// Number of the call; 0 if no call is kept here.
+        /// Number of the watch that the call belongs to; 0 if no call is kept here.
+        watch: AtomicU64,
         number: AtomicU64,
         ticks: AtomicU64,
         began: AtomicU64,
@@ -83,59 +84,60 @@ pub(crate) struct Copied {
 }
 
 impl KeptCalls {
-    /// Discards all kept calls. A call that is being written at the same time stays, although its watch has ended or was
-    /// restarted.
-    pub(crate) fn clear(&self) {
-        for call in &self.calls {
-            call.number.store(0, Ordering::Relaxed);
-        }
-    }
-
-    /// Keeps a slow call that took `ticks` if it is one of the longest, or if it is chosen at random. `count` is the number of
-    /// the call among the slow calls of the watch. Returns false if the call should have been kept but another thread held the
-    /// lock.
-    pub(crate) fn keep(&self, ticks: u64, count: u64, random: u64, write: impl FnOnce(&KeptCall)) -> bool {
-        if self.place(ticks, count, random).is_none() {
+    /// Keeps a slow call of the watch with number `watch` if it is one of the longest, or if it is chosen at random. The call
+    /// took `ticks`, and `count` is its number among the slow calls of the watch. Returns false if the call should have been
+    /// kept but another thread held the lock.
+    pub(crate) fn keep(
+        &self,
+        watch: u64,
+        ticks: u64,
+        count: u64,
+        random: u64,
+        write: impl FnOnce(&KeptCall),
+    ) -> bool {
+        if self.place(watch, ticks, count, random).is_none() {
             return true;
         }
         if !self.take_lock(LOOKS, spin_loop) {
             return false;
         }
-        if let Some(call) = self.place(ticks, count, random) {
-            call.number.store(0, Ordering::Relaxed);
+        if let Some(call) = self.place(watch, ticks, count, random) {
+            call.watch.store(0, Ordering::Relaxed);
             write(call);
             let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             call.number.store(number, Ordering::Relaxed);
+            call.watch.store(watch, Ordering::Relaxed);
         }
         self.lock.store(0, Ordering::Release);
         true
     }
 
-    /// Returns the place in which to keep a call, if the call is to be kept.
-    fn place(&self, ticks: u64, count: u64, random: u64) -> Option<&KeptCall> {
+    /// Returns the place in which to keep a call, if the call is to be kept. Calls of earlier watches give up their places.
+    fn place(&self, watch: u64, ticks: u64, count: u64, random: u64) -> Option<&KeptCall> {
         let (longest, by_chance) = self.calls.split_at(LONGEST);
-        let key = |call: &&KeptCall| match call.number.load(Ordering::Relaxed) {
-            0 => 0,
-            _ => call.ticks.load(Ordering::Relaxed).saturating_add(1),
+        let key = |call: &&KeptCall| match call.watch.load(Ordering::Relaxed) == watch {
+            false => 0,
+            true => call.ticks.load(Ordering::Relaxed).saturating_add(1),
         };
         let shortest = longest.iter().min_by_key(key)?;
-        if key(&shortest) <= ticks {
-            return Some(shortest);
-        }
-        // All slow calls that are not among the longest have the same chance of being kept (algorithm R, Vitter 1985).
-        by_chance.get((random % count.max(1)) as usize)
+        let place = match key(&shortest) <= ticks {
+            true => Some(shortest),
+            // All slow calls that are not among the longest have the same chance of being kept (algorithm R, Vitter 1985).
+            false => by_chance.get((random % count.max(1)) as usize),
+        };
+        // The watch of a call may end or start over just before the call is kept.
+        place.filter(|call| call.watch.load(Ordering::Relaxed) <= watch)
     }
 
-    /// Calls `read` for each kept call, with the call's number and whether it is one of the longest. Holds the lock all the
-    /// while. Returns false if a thread of the program does not release the lock in time.
-    pub(crate) fn read(&self, mut read: impl FnMut(u64, bool, &KeptCall)) -> bool {
+    /// Calls `read` for each kept call of the watch with number `watch`, with the call's number and whether it is one of the
+    /// longest. Holds the lock all the while. Returns false if a thread of the program does not release the lock in time.
+    pub(crate) fn read(&self, watch: u64, mut read: impl FnMut(u64, bool, &KeptCall)) -> bool {
         if !self.take_lock(LOOKS, std::thread::yield_now) {
             return false;
         }
         for (index, call) in self.calls.iter().enumerate() {
-            let number = call.number.load(Ordering::Relaxed);
-            if number != 0 {
-                read(number, index < LONGEST, call);
+            if call.watch.load(Ordering::Relaxed) == watch {
+                read(call.number.load(Ordering::Relaxed), index < LONGEST, call);
             }
         }
         self.lock.store(0, Ordering::Release);
@@ -256,12 +258,12 @@ mod tests {
             // Distinct numbers below 10 007.
             let ticks = count * 7_919 % 10_007;
             let words = (0..ticks % 700).collect::<Vec<_>>().into_iter();
-            assert!(kept.keep(ticks, count, random >> 33, |call| {
+            assert!(kept.keep(1, ticks, count, random >> 33, |call| {
                 call.write(&facts(ticks), words, std::iter::empty());
             }));
         }
         let (mut longest, mut others) = (Vec::new(), Vec::new());
-        assert!(kept.read(|number, is_longest, call| {
+        assert!(kept.read(1, |number, is_longest, call| {
             let copied = call.copied();
             assert_eq!(copied.words.len() as u64, copied.facts.ticks % 700);
             assert_eq!(copied.facts.cause, Some((3, CauseKind::Waiting)));
@@ -282,7 +284,24 @@ mod tests {
     fn a_call_that_finds_the_lock_taken_is_not_kept() {
         let kept: KeptCalls = zeros();
         assert!(kept.take_lock(1, || {}));
-        assert!(!kept.keep(9, 1, 0, |_| panic!("nothing is written")));
-        assert!(!kept.read(|_, _, _| panic!("nothing is read")));
+        assert!(!kept.keep(1, 9, 1, 0, |_| panic!("nothing is written")));
+        assert!(!kept.read(1, |_, _, _| panic!("nothing is read")));
+    }
+
+    #[test]
+    fn a_call_of_an_earlier_watch_is_not_read_and_takes_no_place_of_a_later_one() {
+        let kept: KeptCalls = zeros();
+        let keep = |watch, ticks| {
+            kept.keep(watch, ticks, 1, 0, |call| {
+                call.write(&facts(ticks), std::iter::empty(), std::iter::empty());
+            })
+        };
+        let read = |watch| {
+            let mut all = Vec::new();
+            assert!(kept.read(watch, |_, _, call| all.push(call.copied().facts.ticks)));
+            all
+        };
+        assert!(keep(1, 90) && keep(2, 5) && keep(1, 80));
+        assert_eq!((read(2), read(3)), (vec![5], vec![]));
     }
 }

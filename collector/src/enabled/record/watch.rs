@@ -50,7 +50,6 @@ impl Watch {
         for counter in self.lost.iter().chain([&self.slow_calls]) {
             counter.store(0, Ordering::Relaxed);
         }
-        self.kept.clear();
         if number == 0 {
             self.threshold.store(0, Ordering::Relaxed);
         }

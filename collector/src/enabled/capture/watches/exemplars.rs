@@ -25,17 +25,18 @@ pub(super) struct Exemplars {
 }
 
 impl Exemplars {
-    /// Reads the calls that the threads have recorded.
+    /// Reads the calls that the threads have recorded for the watch with number `watch`.
     pub(super) fn read(
         &mut self,
         calls: &KeptCalls,
+        watch: u64,
         capture: &CaptureInfo,
         paths: &mut Paths,
         sites: &mut SiteIds,
     ) {
         let (mut kept, mut new) = (Vec::new(), Vec::new());
         let known = &mut self.kept;
-        let was_read = calls.read(|number, is_longest, call| {
+        let was_read = calls.read(watch, |number, is_longest, call| {
             match known.iter().position(|exemplar| exemplar.number == number) {
                 Some(at) => {
                     let mut exemplar = known.swap_remove(at);

@@ -36,7 +36,8 @@ impl Tree {
         let cause = self.cause(sums, root, ticks, watch.threshold());
         let count = watch.slow_calls.fetch_add(1, Ordering::Relaxed) + 1;
         let random = self.next_random();
-        let is_kept = watch.kept.keep(ticks, count, random >> 32, |call| {
+        let number = self.watching.number.load(Ordering::Relaxed);
+        let is_kept = watch.kept.keep(number, ticks, count, random >> 32, |call| {
             let facts = Facts {
                 ticks,
                 began: self.watching.began.load(Ordering::Relaxed),

@@ -233,7 +233,7 @@ fn sums_are_those_of_the_tree_in_random_programs() {
             assert_eq!(read, expected, "seed {seed}, node {index} {name:?}");
         }
         discarded += of_slot.lost().discarded;
-        of_slot.kept.read(|_, _, call| {
+        of_slot.kept.read(seed, |_, _, call| {
             let copied = call.copied();
             let mut ticks = 0;
             let mut words = copied.words.iter().copied();
