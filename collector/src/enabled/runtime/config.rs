@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use tickscope_format::snapshot::Mode;
 
@@ -25,6 +26,8 @@ pub(crate) struct Config {
     pub(crate) chosen: Chosen,
     /// The requested clock.
     pub(crate) asked: Clock,
+    /// The requested longest gap; `None` for no limit.
+    max_gap: Option<Duration>,
     pub(crate) max_gap_ticks: u64,
     pub(crate) max_depth: u32,
     pub(crate) max_nodes: u32,
@@ -32,6 +35,8 @@ pub(crate) struct Config {
     pub(crate) threads: Threads,
     /// Whether time off the CPU is measured separately from work.
     pub(crate) waits: bool,
+    /// Whether this was requested.
+    asked_waits: bool,
     /// The value of `TICKSCOPE`.
     pub(crate) auto_start: Option<AutoStart>,
     /// Whether `TICKSCOPE=off` is set.
@@ -170,24 +175,43 @@ pub(crate) fn is_being_decided() -> bool {
     DECIDING.get()
 }
 
-/// Decides the configuration from these settings. If it has been decided before, adds a warning if they ask for another clock,
-/// depth limit or node limit.
+/// Decides the configuration from these settings. If it has been decided before, adds a warning for each setting that differs
+/// from the one in force.
 pub(crate) fn decide_with(settings: &Settings, warnings: &mut Vec<String>) -> &'static Config {
     IS_FIRST_SCOPE.store(false, Ordering::Relaxed);
     let config = get_or_decide(|| decide(settings));
-    if config.asked.source() != settings.clock.source() {
-        warnings.push(format!(
-            "the clock is {} since the first scope; {} comes too late: start the session before the first scope",
-            config.asked.source().as_str(),
-            settings.clock.source().as_str(),
-        ));
-    }
-    if (config.max_depth, config.max_nodes) != (settings.max_depth, settings.max_nodes) {
-        warnings.push(format!(
-            "the limits are {} deep and {} nodes a thread since the first scope; other limits come too late: start \
-             the session before the first scope",
-            config.max_depth, config.max_nodes,
-        ));
+    let number = |number: u32| number.to_string();
+    let in_force_and_asked = [
+        (
+            "clock",
+            [config.asked, settings.clock].map(|clock| clock.source().as_str().to_owned()),
+        ),
+        (
+            "threads",
+            [config.threads, settings.threads].map(|threads| format!("{threads:?}")),
+        ),
+        ("max_depth", [config.max_depth, settings.max_depth].map(number)),
+        ("max_nodes", [config.max_nodes, settings.max_nodes].map(number)),
+        (
+            "max_process_nodes",
+            [config.max_process_nodes, settings.max_process_nodes].map(number),
+        ),
+        (
+            "max_gap",
+            [config.max_gap, settings.max_gap].map(|gap| format!("{:?}", gap.unwrap_or_default())),
+        ),
+        (
+            "waits",
+            [config.asked_waits, settings.waits].map(|wanted| wanted.to_string()),
+        ),
+    ];
+    for (name, [in_force, asked]) in in_force_and_asked {
+        if in_force != asked {
+            warnings.push(format!(
+                "{name} is {in_force} since the first scope; {asked} comes too late: start the session before the first \
+                 scope"
+            ));
+        }
     }
     config
 }
@@ -220,12 +244,14 @@ fn decide(settings: &Settings) -> Config {
     Config {
         chosen,
         asked: settings.clock,
+        max_gap: settings.max_gap,
         max_gap_ticks,
         max_depth: settings.max_depth,
         max_nodes: settings.max_nodes,
         max_process_nodes: settings.max_process_nodes,
         threads: settings.threads,
         waits: wants_waits,
+        asked_waits: settings.waits,
         auto_start,
         off: auto_start == Some(AutoStart::Off),
         run_token: Settings::run_token(),
@@ -266,4 +292,41 @@ fn ticks_per_ns() -> Option<f64> {
 /// Returns the number of ticks per second as known now.
 pub(crate) fn ticks_per_second() -> f64 {
     CLOCK_RATE.ticks_per_second(get().chosen.clock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_setting_that_comes_too_late_is_told() {
+        settle();
+        let mut warnings = Vec::new();
+        decide_with(&Settings::default(), &mut warnings);
+        assert_eq!(warnings, [""; 0]);
+        let late = Settings {
+            clock: Clock::Monotonic,
+            threads: Threads::OptIn,
+            max_depth: 7,
+            max_nodes: 8,
+            max_process_nodes: 9,
+            max_gap: Some(Duration::from_secs(60)),
+            waits: false,
+            ..Settings::default()
+        };
+        decide_with(&late, &mut warnings);
+        let told = [
+            "clock is tsc since the first scope; monotonic comes",
+            "threads is All since the first scope; OptIn comes",
+            "max_depth is 512 since the first scope; 7 comes",
+            "max_nodes is 65536 since the first scope; 8 comes",
+            "max_process_nodes is 1048576 since the first scope; 9 comes",
+            "max_gap is 0ns since the first scope; 60s comes",
+            "waits is true since the first scope; false comes",
+        ];
+        assert_eq!(
+            warnings,
+            told.map(|told| format!("{told} too late: start the session before the first scope"))
+        );
+    }
 }
