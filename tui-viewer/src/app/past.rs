@@ -48,6 +48,7 @@ impl Past {
         self.history.clear();
         self.begin_ns = None;
         self.activity = Activity::default();
+        self.cpu = CpuHistory::default();
     }
 
     /// Returns the calls in the window just before the window that ends at `shown`, and the length of that earlier
@@ -100,5 +101,22 @@ impl Past {
         let begin = history.at_or_before(end.saturating_sub(length_ns) + slack);
         let oldest = || history.times().next().filter(|&at| at < end);
         history.get(begin.or_else(oldest)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orderbook::snapshot;
+
+    /// The next program may be an older ring of the same run, whose snapshots have smaller numbers.
+    #[test]
+    fn after_the_past_was_dropped_earlier_snapshots_of_the_run_have_a_load() {
+        let mut past = Past::default();
+        past.note(&snapshot(20));
+        past.forget();
+        past.note(&snapshot(10));
+        past.note(&snapshot(11));
+        assert!(past.cpu.until(&snapshot(11)).load().is_some());
     }
 }
