@@ -1,5 +1,7 @@
 //! The API: sessions, macros, resets, included threads. `programs` tests pauses and excluded threads.
 
+use std::time::Duration;
+
 use crate::support::{
     self, Says, Yield, block_on, by_hand, calls_of, checked, has_exited, limit, newest, open_path, path_of,
     ring_of, rings_in, spend, started, threads_named, tree, wait_until,
@@ -371,14 +373,26 @@ fn settings_that_come_too_late_are_refused() {
     assert!(ring.take_slot().unwrap().is_none(), "this one was in time");
     let late = Builder::new("settings")
         .clock(Clock::Monotonic)
+        .threads(Threads::OptIn)
         .max_depth(7)
+        .max_nodes(8)
+        .max_process_nodes(9)
+        .max_gap(Duration::from_secs(60))
+        .waits(false)
         .start();
-    let warnings = late.warnings().join("\n");
-    warnings.says([
-        "clock is ",
-        "monotonic comes too late: start the session before the first scope",
-        "max_depth is 512 since the first scope; 7 comes too late",
-    ]);
+    let in_force_and_late = [
+        "clock is tsc since the first scope; monotonic comes",
+        "threads is All since the first scope; OptIn comes",
+        "max_depth is 512 since the first scope; 7 comes",
+        "max_nodes is 65536 since the first scope; 8 comes",
+        "max_process_nodes is 1048576 since the first scope; 9 comes",
+        "max_gap is 0ns since the first scope; 60s comes",
+        "waits is true since the first scope; false comes",
+    ];
+    let told =
+        in_force_and_late.map(|told| format!("{told} too late: start the session before the first scope"));
+    let warnings = late.warnings();
+    assert!(told.iter().all(|told| warnings.contains(told)), "{warnings:#?}");
 }
 
 crate::support::tests![
