@@ -38,9 +38,10 @@ pub fn is_crowded(place: &Path) -> bool {
 /// The rings of live programs are recognised by their lock and never touched. If one file cannot be cleaned up, the
 /// others still are.
 pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
-    remove_second_names(place);
+    let rings = ring_paths(place);
+    remove_second_names(place, &rings);
     let mut dead: Vec<(Option<u64>, PathBuf)> = Vec::new();
-    let all = ring_paths(place).into_iter().chain(left_overs(place));
+    let all = rings.into_iter().chain(left_overs(place));
     for path in all.filter(|path| Some(path.as_path()) != spare) {
         let looked = while_dead(&path, |file| {
             let newest = RingFile::open(&path).and_then(|ring| {
@@ -101,13 +102,13 @@ fn left_overs(place: &Path) -> Vec<PathBuf> {
 
 /// Removes the temporary name of each ring that also has its final name. A program that ended between giving its ring the
 /// final name and removing the temporary one leaves both, and [`while_dead`] touches no file with two names.
-fn remove_second_names(place: &Path) {
+fn remove_second_names(place: &Path, rings: &[PathBuf]) {
     let own_id = |path: &PathBuf| {
         let facts = fs::symlink_metadata(path).ok()?;
         (facts.uid() == os::user_id()).then(|| id_of(&facts))
     };
-    let rings: Vec<_> = ring_paths(place).iter().filter_map(own_id).collect();
-    let is_ring = |path: &PathBuf| own_id(path).is_some_and(|id| rings.contains(&id));
+    let ids: Vec<_> = rings.iter().filter_map(own_id).collect();
+    let is_ring = |path: &PathBuf| own_id(path).is_some_and(|id| ids.contains(&id));
     for path in left_overs(place).into_iter().filter(is_ring) {
         let _ = fs::remove_file(path);
     }
