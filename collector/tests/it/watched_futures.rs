@@ -27,7 +27,8 @@ fn named(future: impl Future<Output = ()> + Send + 'static) -> Call {
     Box::pin(tickscope::future!("request", future))
 }
 
-/// Makes a call that parses and then awaits `lookups` lookups. One call in a hundred also awaits a flush, which takes 31 polls.
+/// Makes a call that parses and then awaits `lookups` lookups. Of a hundred calls, one works longer in its lookups, and another
+/// one also awaits a flush, which takes 31 polls.
 fn request(number: u64, lookups: u32) -> Call {
     named(async move {
         tickscope::note!("number", number);
@@ -35,9 +36,10 @@ fn request(number: u64, lookups: u32) -> Call {
             tickscope::scope!("parse");
             spend(50);
         }
+        let work = if number % 100 == 12 { 500 } else { 10 };
         for _ in 0..lookups {
             tickscope::future!("lookup", async {
-                spend(10);
+                spend(work);
                 Yield::default().await;
                 spend(10);
             })
@@ -98,16 +100,18 @@ fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]
     by_name
 }
 
-/// Slow requests of three kinds: with a longer wait, with more lookups, and with an additional wait. Each poll runs on
-/// a different thread than the one before.
+/// Slow requests of five kinds: with a longer wait, with many more lookups, with an additional wait, with three more lookups
+/// that mostly wait, and with longer work and a little more waiting. Each poll runs on a different thread than the one before.
 fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
     let _session = session(Builder::new("requests"));
-    watch(2_000);
+    watch(700);
     let threads = [Worker::new(), Worker::new()];
     for number in 1..=400 {
         let (lookups, between) = match number % 100 {
             33 => (3, 5_000),
             66 => (40, 100),
+            50 => (6, 100),
+            12 => (3, 150),
             _ => (3, 100),
         };
         let mut call = Some(request(number, lookups));
@@ -122,14 +126,15 @@ fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
     }
     let snapshot = tickscope::snapshot();
     let watch = &snapshot.watches[0];
-    assert_eq!((watch.calls(), lost(watch)), ((388, 12), (0, 0)));
+    assert_eq!((watch.calls(), lost(watch)), ((380, 20), (0, 0)));
     let sums = by_path(&snapshot, watch);
     let counted = |path: &str| sums[path].map(|sums| [sums.calls, sums.ticks, sums.waiting]);
-    assert_eq!(counted("request"), [[388, 388 * 5, 0], [12, 12 * 5, 0]]);
-    assert_eq!(counted("request;parse"), [[388, 388 * 50, 0], [12, 12 * 50, 0]]);
-    let lookups = [388 * 3, 8 * 3 + 4 * 40];
-    let waiting = [lookups[0] * 100, 4 * 3 * 5_000 + 4 * (3 + 40) * 100];
-    let expected = [0, 1].map(|side| [lookups[side], lookups[side] * 20 + waiting[side], waiting[side]]);
+    assert_eq!(counted("request"), [[380, 380 * 5, 0], [20, 20 * 5, 0]]);
+    assert_eq!(counted("request;parse"), [[380, 380 * 50, 0], [20, 20 * 50, 0]]);
+    let lookups = [380 * 3, 4 * (3 + 40 + 3 + 6 + 3)];
+    let work = [lookups[0] * 20, lookups[1] * 20 + 4 * 3 * 490];
+    let waiting = [lookups[0] * 100, 4 * (3 * 5_000 + (40 + 3 + 6) * 100 + 3 * 150)];
+    let expected = [0, 1].map(|side| [lookups[side], work[side] + waiting[side], waiting[side]]);
     assert_eq!(counted("request;lookup"), expected);
     let causes: Vec<_> = watch
         .causes
@@ -137,7 +142,8 @@ fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
         .map(|cause| (cause.kind, cause.calls, cause.path_calls))
         .collect();
     let (calls, waiting) = (CauseKind::Calls, CauseKind::Waiting);
-    assert_eq!(causes, [(calls, 4, 160), (waiting, 4, 12), (waiting, 4, 4)]);
+    let expected = [(CauseKind::SelfTime, 4, 12), (calls, 4, 160), (waiting, 8, 36), (waiting, 4, 4)];
+    assert_eq!(causes, expected);
     for exemplar in &watch.exemplars {
         assert_eq!(replayed(exemplar), exemplar.ticks);
         let trace = exemplar.trace.as_ref().unwrap();
@@ -145,6 +151,8 @@ fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
         let (times, each, flushed) = match number % 100 {
             33 => (3, 5_000, 0),
             66 => (40, 100, 0),
+            50 => (6, 100, 0),
+            12 => (3, 150, 0),
             _ => (3, 100, 30),
         };
         let awaited: Vec<_> = trace
