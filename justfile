@@ -32,11 +32,7 @@ test *ARGS:
 
 # The collector and its macros with fewer features than the workspace gives them.
 test-features:
-    cargo test -p tickscope-macros --features enable
-    cargo test -p tickscope-macros --features test-disabled
-    cargo test -p tickscope --test disabled --test compile
-    cargo test -p tickscope-tracing -p tickscope-profiling -p tickscope-criterion
-    cargo test -p tickscope-profiling --features enable
+    cargo test -p tickscope -p tickscope-macros -p tickscope-tracing -p tickscope-profiling --test disabled --test compile --test macros --test refuse
     collector/tests/disabled/check.sh
 
 # The long forms of tests, all or those that STEPS name.

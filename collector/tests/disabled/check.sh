@@ -20,11 +20,11 @@ fail() {
 }
 
 echo "(a) both ways without a warning, (b) and the library's scopes live where the application says so"
-"$cargo" build --locked --quiet --workspace
-said=$("$cargo" run --locked --quiet -p disabled-app)
+"$cargo" build --locked --quiet --release --workspace
+said=$("$cargo" run --locked --quiet --release -p disabled-app)
 [ "$said" = "nothing was measured" ] || fail "without the feature: $said"
 [ ! -e "$TICKSCOPE_DIR" ] || fail "without the feature there are rings"
-said=$("$cargo" run --locked --quiet -p disabled-app --features enable)
+said=$("$cargo" run --locked --quiet --release -p disabled-app --features enable)
 [ "$said" = "measured" ] || fail "with the feature: $said"
 ls "$TICKSCOPE_DIR"/disabled-app.*.ring >/dev/null || fail "with the feature there is no ring"
 

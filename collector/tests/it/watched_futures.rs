@@ -142,7 +142,12 @@ fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
         .map(|cause| (cause.kind, cause.calls, cause.path_calls))
         .collect();
     let (calls, waiting) = (CauseKind::Calls, CauseKind::Waiting);
-    let expected = [(CauseKind::SelfTime, 4, 12), (calls, 4, 160), (waiting, 8, 36), (waiting, 4, 4)];
+    let expected = [
+        (CauseKind::SelfTime, 4, 12),
+        (calls, 4, 160),
+        (waiting, 8, 36),
+        (waiting, 4, 4),
+    ];
     assert_eq!(causes, expected);
     for exemplar in &watch.exemplars {
         assert_eq!(replayed(exemplar), exemplar.ticks);

@@ -1,5 +1,6 @@
 //! Tests real expansions of `#[profile]` with a mock of the collector that logs each event.
 
+#![cfg(feature = "enable")]
 // The expansion must not cause any warning of the compiler or of clippy in the user's code.
 #![deny(warnings, clippy::all, clippy::items_after_statements)]
 // The expansion must not contain an `allow` for these lints, because a crate that forbids a lint rejects its `allow`.
