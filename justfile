@@ -32,7 +32,7 @@ test *ARGS:
 
 # The collector and its macros with fewer features than the workspace gives them.
 test-features:
-    cargo test -p tickscope -p tickscope-macros -p tickscope-tracing -p tickscope-profiling --test disabled --test compile --test macros --test refuse
+    cargo test -p tickscope -p tickscope-macros -p tickscope-tracing -p tickscope-profiling --test disabled --test compile --test expand --test macros --test refuse
     collector/tests/disabled/check.sh
 
 # The long forms of tests, all or those that STEPS name.

@@ -285,7 +285,11 @@ impl Isolated {
     }
 
     /// Starts the child. In the child itself, runs the body and exits.
-    pub(crate) fn start(mut self, body: impl FnOnce()) -> Running {
+    pub(crate) fn start(self, body: impl FnOnce()) -> Running {
+        self.start_boxed(Box::new(body))
+    }
+
+    fn start_boxed(mut self, body: Box<dyn FnOnce() + '_>) -> Running {
         if std::env::var_os(ROLE).is_some_and(|role| role == self.name) {
             tell("begun", "");
             body();
@@ -426,12 +430,23 @@ pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
 
 /// Waits until `look` returns a value.
 pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let mut found = None;
+    wait_until(what, || {
+        found = look();
+        found.is_some()
+    });
+    found.unwrap()
+}
+
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    wait(what, &mut holds);
+}
+
+/// Not generic, because it would be compiled for each of the many conditions.
+fn wait(what: &str, holds: &mut dyn FnMut() -> bool) {
     let begin = Instant::now();
     let mut told = false;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
+    while !holds() {
         if begin.elapsed() > PATIENCE / 2 && !std::mem::replace(&mut told, true) {
             match std::env::var_os(ROLE) {
                 Some(_) => tell(WAITS, what),
@@ -441,10 +456,6 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
         assert!(begin.elapsed() < WATCHDOG, "in vain for: {what}");
         std::thread::sleep(Duration::from_millis(1));
     }
-}
-
-pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    wait_for(what, || holds().then_some(()));
 }
 
 /// Sends a request through a slot and waits for the reply.

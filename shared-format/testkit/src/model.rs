@@ -26,7 +26,7 @@ pub fn runs() -> bool {
 /// Runs a model in all interleavings with at most `bound` preemptions, or in all interleavings if `bound` is `None`.
 #[allow(dead_code, reason = "the collector's models start in another way")]
 pub fn check(bound: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
-    let model = Arc::new(model);
+    let model: Arc<Model> = Arc::new(model);
     // An `early` mutation must first find out which word it loads early.
     if mutation::learns() {
         executions(bound, Some(100), &model);
@@ -42,12 +42,11 @@ pub fn report(bound: Option<usize>, count: usize) {
     println!("{name}: {count} executions, {bound}");
 }
 
+/// A model. It is not a type parameter, because loom would be compiled for each model.
+pub type Model = dyn Fn() + Send + Sync;
+
 /// Runs a model, and returns the number of executions. `most` limits that number; `None` means all executions.
-pub fn executions(
-    bound: Option<usize>,
-    most: Option<usize>,
-    model: &Arc<impl Fn() + Send + Sync + 'static>,
-) -> usize {
+pub fn executions(bound: Option<usize>, most: Option<usize>, model: &Arc<Model>) -> usize {
     /// Resets `RUNS` when it is dropped, even if the model panics.
     struct Over;
     impl Drop for Over {

@@ -78,7 +78,7 @@ pub(crate) fn source(name: &str) -> PathBuf {
 }
 
 /// Builds libtickscope.a and libtickscope.so, and returns their folder. Cargo itself does not build such libraries for
-/// a test.
+/// a test. A debug build is not optimised, because nothing is timed in it.
 pub(crate) fn libraries() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -87,7 +87,9 @@ pub(crate) fn libraries() -> &'static Path {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "--quiet", "-p", "tickscope-c"]);
         cargo.current_dir(package());
-        if !cfg!(debug_assertions) {
+        if cfg!(debug_assertions) {
+            cargo.args(["--config", "profile.dev.package.tickscope.opt-level=0"]);
+        } else {
             cargo.arg("--release");
         }
         cargo.env_remove("TICKSCOPE_SONAME");

@@ -67,7 +67,7 @@ thread_local! {
 
 /// Runs a model, as [`model::check`] does, in both orders of [`spawn`].
 pub(crate) fn check(bound: Option<usize>, body: impl Fn() + Send + Sync + 'static) {
-    let body = Arc::new(body);
+    let body: Arc<model::Model> = Arc::new(body);
     for first in [false, true] {
         SPAWNED_FIRST.set(first);
         check_one_way(bound, Arc::clone(&body));
@@ -84,9 +84,9 @@ pub(crate) fn spawn<T: 'static>(body: impl FnOnce() -> T + 'static) -> loom::thr
     thread
 }
 
-fn check_one_way(bound: Option<usize>, body: Arc<impl Fn() + Send + Sync + 'static>) {
+fn check_one_way(bound: Option<usize>, body: Arc<model::Model>) {
     MODEL.take();
-    let body = Arc::new(move || {
+    let body: Arc<model::Model> = Arc::new(move || {
         MODEL.with_borrow_mut(Model::begin);
         body();
         MODEL.with_borrow_mut(|model| model.shared.clear());
