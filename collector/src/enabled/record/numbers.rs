@@ -9,7 +9,7 @@ use tickscope_format::latency::{Histogram, value_bucket};
 
 use crate::enabled::platform::sync::{self, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Column, zeroed};
-use crate::enabled::record::latency::{Latencies, Octaves, fill};
+use crate::enabled::record::latency::{Latencies, NO_COUNTS, Octaves, fill};
 use crate::enabled::record::node::Node;
 
 /// Number of stretches kept for each node: one between two resets, and one for each of these resets.
@@ -181,7 +181,8 @@ impl Numbers {
     /// Reads the histogram of a value into `histogram`, and returns the number of executions. This number includes executions
     /// that are in no bucket because there was no memory.
     pub(crate) fn read(&self, histogram: &mut Histogram) -> u64 {
-        let (present, counts) = self.octaves.read(histogram);
+        let mut counts = NO_COUNTS;
+        let present = self.octaves.read(histogram, &mut counts);
         histogram.max_ticks = 0;
         fill(histogram, present, &counts);
         histogram

@@ -20,7 +20,8 @@ use crate::enabled::runtime::clock_rate::{ClockRate, Moment};
 use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::types::{Clock, Threads};
 
-#[derive(Clone, Debug)]
+/// `Copy`, so that it has nothing on the heap: the first scope copies it, perhaps inside of an allocation.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Config {
     /// The clock in use.
     pub(crate) chosen: Chosen,
@@ -133,7 +134,7 @@ pub(crate) fn begins_anew() -> bool {
 /// Makes the configuration final and returns it. At the first scope, also calls the function that was passed to
 /// [`decide_for_now`].
 pub(crate) fn settle() -> &'static Config {
-    let config = get_or_decide(|| for_now().cloned().unwrap_or_else(by_environment));
+    let config = get_or_decide(|| for_now().copied().unwrap_or_else(by_environment));
     if IS_FIRST_SCOPE.load(Ordering::Relaxed)
         && IS_FIRST_SCOPE.swap(false, Ordering::Relaxed)
         && let Some(at_first_scope) = AT_FIRST_SCOPE.get()
