@@ -38,28 +38,31 @@ pub(super) const SMALL: Coded<Varint> = bincode::config::standard().with_limit::
 pub(super) struct Section {
     pub(super) id: u64,
     /// Writes the section if there is data for it.
-    pub(super) write: fn(&Snapshot, Out<'_>) -> Result<(), FormatError>,
+    pub(super) write: Write,
     /// Reads the data of the section.
     pub(super) read: fn(&mut Decoded<'_>, Body<'_>) -> Result<(), FormatError>,
     /// Checks the data on its own and against the data of earlier sections.
     pub(super) check: fn(&Snapshot) -> Result<(), FormatError>,
 }
 
+pub(super) type Write = fn(&Snapshot, Out<'_>) -> Result<(), FormatError>;
+
 /// The payload that a section is written to.
 pub(super) struct Out<'a> {
     pub(super) bytes: &'a mut Vec<u8>,
-    pub(super) section: &'a Section,
+    /// The id of the section.
+    pub(super) id: u64,
     /// Whether to write everything, as for the fine ring and for files. Records of the coarse ring contain less.
     pub(super) is_fine: bool,
 }
 
 impl Out<'_> {
     pub(super) fn put(self, body: impl Encode) -> Result<(), FormatError> {
-        append(self.bytes, self.section.id, body, CONFIG)
+        append(self.bytes, self.id, body, CONFIG)
     }
 
     pub(super) fn put_small(self, body: impl Encode) -> Result<(), FormatError> {
-        append(self.bytes, self.section.id, body, SMALL)
+        append(self.bytes, self.id, body, SMALL)
     }
 
     /// Writes the section if `is_there` is true.
