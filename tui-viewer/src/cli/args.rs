@@ -305,17 +305,4 @@ mod tests {
         assert_eq!(cli.target.target.as_deref(), Some("order-book"));
         assert!(cli.look.ascii && cli.command.is_none());
     }
-
-    #[test]
-    fn run_takes_all_that_follows() {
-        for line in [
-            &["tickscope", "run", "--", "ls", "-l"][..],
-            &["tickscope", "run", "ls", "-l"],
-        ] {
-            let Some(Command::Run { command, .. }) = Cli::parse_from(line).command else {
-                panic!("run")
-            };
-            assert_eq!(command, ["ls", "-l"]);
-        }
-    }
 }

@@ -81,18 +81,3 @@ pub enum Format {
     /// Patterns of the functions that the budget has switched off, to be passed to --not in the next build.
     Exclude,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_process_id_is_a_target_and_without_one_the_only_program_is() {
-        assert_eq!(TargetArgs::default().wanted(), Wanted::Only);
-        let args = TargetArgs {
-            pid: Some(7),
-            ..TargetArgs::default()
-        };
-        assert_eq!(args.wanted(), Wanted::Pid(7));
-    }
-}

@@ -348,6 +348,7 @@ mod tests {
         assert!(refused.to_string().contains("--ended"), "{refused}");
         assert!(found("earlier", Reader::Script, false, Some(20)).is_err());
         assert!(found("earlier", Reader::Script, true, None).is_ok());
+        assert!(found("earlier", Reader::Script, true, Some(20)).is_ok());
         assert!(found("earlier", Reader::Person, false, None).is_ok());
         assert!(
             found("came", Reader::Script, false, None).is_err(),

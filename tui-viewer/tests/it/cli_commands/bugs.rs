@@ -53,19 +53,6 @@ fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     }
 }
 
-/// `report NAME --wait` waits until a program with this name is running. If none starts in time, an earlier run is
-/// reported only with `--ended`, and with a message.
-fn a_wait_is_for_the_run_to_come() {
-    let place = Place::new();
-    let shared = name("rerun");
-    drop(place.start_named("stuck", &shared));
-    let report = ["report", "-f", "json", &shared, "--wait", "200ms"];
-    let in_vain = |more: &[&str]| place.tickscope(&[&report[..], more].concat());
-    in_vain(&[]).failed(2, &["no running", "--ended"]);
-    let done = in_vain(&["--ended"]).ok().says(&["no running"]);
-    assert_eq!(done.json()["process"]["state"], "crashed");
-}
-
 /// If a program replies that it could not publish, its newest record is old and must not be shown without a message.
 fn an_answer_without_a_record_is_no_answer() {
     let (place, program) = Place::with("cramped");
@@ -126,7 +113,6 @@ fn run_hears_a_termination_from_the_beginning() {
 tickscope_testkit::tests![
     a_hostile_name_does_not_reach_the_terminal,
     run_with_a_relative_directory_and_a_program_that_goes_elsewhere,
-    a_wait_is_for_the_run_to_come,
     an_answer_without_a_record_is_no_answer,
     a_relative_directory_of_a_process_is_relative_to_it,
     several_programs_under_one_run_are_all_named,

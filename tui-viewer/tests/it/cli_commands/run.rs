@@ -2,11 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
 
-use rustix::process::Signal;
-
-use crate::support::{Done, Place, VIEWER, finish, finish_with, line_with, send, until, until_true};
+use crate::support::{Done, Place, finish, finish_with, line_with};
 
 /// Runs `tickscope run ARGS -- PROGRAM`, where PROGRAM is this test binary, playing a role.
 fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -> Done {
@@ -107,23 +104,6 @@ fn behind_a_wrapper_it_is_the_descendant_that_is_shown() {
     }
 }
 
-fn a_termination_reaches_the_program() {
-    let place = Place::new();
-    let script = "trap 'echo ended >&2; exit 11' TERM; echo ready >&2; while :; do sleep 0.02; done";
-    let mut command = place.command(VIEWER);
-    command
-        .args(["run", "--", "sh", "-c", script])
-        .stdout(Stdio::null());
-    let said = fs::File::create(place.work().join("said")).unwrap();
-    let mut child = command.stderr(said).spawn().unwrap();
-    let said = || fs::read_to_string(place.work().join("said")).unwrap();
-    until_true("the program is ready", || said().contains("ready"));
-    send(&child, Signal::TERM);
-    let status = until("the command has ended", || child.try_wait().unwrap());
-    assert_eq!(status.code(), Some(11), "{}", said());
-    assert!(said().contains("ended"), "{}", said());
-}
-
 fn run_into_a_directory_of_its_own() {
     let (here, there) = (Place::new(), Place::new());
     let dir = there.rings();
@@ -155,7 +135,6 @@ tickscope_testkit::tests![
     a_program_without_scopes_gets_a_hint,
     arguments_and_input_reach_the_program,
     behind_a_wrapper_it_is_the_descendant_that_is_shown,
-    a_termination_reaches_the_program,
     run_into_a_directory_of_its_own,
     the_demo_without_a_terminal_prints_a_report_of_one_frame,
 ];
