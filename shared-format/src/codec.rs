@@ -71,8 +71,16 @@ const SECTIONS: [&Section; 26] = [
     &watches::WATCHES,
     &facts::WINDOW,
 ];
+// Ids of sections that only earlier versions wrote, and that must not be reused: 7 (histograms in an encoding three
+// times as long), 24 (samples of code by function, without rows), 26 (cost of the clock as measured in the program),
+// 27 (muted scopes).
+/// Id of the section of addresses. Only recordings have this section. Each record of a recording adds only the
+/// addresses that no earlier record contains.
+const ADDRESSES: u64 = 31;
+// Ids from 64 on are used for sections of the records in a recording (`recording/stored.rs`).
+
 /// The id of each section, and the function that writes it. [`encode`] refers to nothing else, so a program that only writes
-/// snapshots does not contain the code that reads them, which takes 70 kB.
+/// snapshots does not contain the code that reads them, which takes some 180 kB.
 const WRITERS: [(u64, Write); SECTIONS.len()] = {
     let mut writers = [(0, facts::INFO.write); SECTIONS.len()];
     let mut at = 0;
@@ -82,14 +90,6 @@ const WRITERS: [(u64, Write); SECTIONS.len()] = {
     }
     writers
 };
-
-// Ids of sections that only earlier versions wrote, and that must not be reused: 7 (histograms in an encoding three
-// times as long), 24 (samples of code by function, without rows), 26 (cost of the clock as measured in the program),
-// 27 (muted scopes).
-/// Id of the section of addresses. Only recordings have this section. Each record of a recording adds only the
-/// addresses that no earlier record contains.
-const ADDRESSES: u64 = 31;
-// Ids from 64 on are used for sections of the records in a recording (`recording/stored.rs`).
 
 /// Appends the payload of a snapshot to `out`.
 ///

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Without the feature `enable` nothing is left of tickscope, and with it in the application the scopes of its
-# libraries are measured, where the platform is supported. Proves it with the two crates beside this script. Needs objdump for
-# the last check.
+# libraries are measured, where the platform is supported. Proves it with the two crates beside this script. Needs objdump
+# and nm for the last checks.
 set -euo pipefail
 cd "$(dirname "$0")"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/../../../target}/disabled"
