@@ -15,7 +15,7 @@ format:
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
-    cargo clippy -p tickscope -p tickscope-macros -p tickscope-tracing -p tickscope-profiling -p tickscope-criterion --all-targets -- -D warnings
+    cargo clippy -p tickscope-tests -p tickscope-macros --no-default-features --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
     .ci/acyclic
     .ci/unsafe-files
@@ -32,7 +32,7 @@ test *ARGS:
 
 # The collector and its macros with fewer features than the workspace gives them.
 test-features:
-    cargo test -p tickscope -p tickscope-macros -p tickscope-tracing -p tickscope-profiling --test disabled --test compile --test expand --test macros --test refuse
+    cargo test -p tickscope-tests -p tickscope-macros --no-default-features
     collector/tests/disabled/check.sh
 
 # The long forms of tests, all or those that STEPS name.

@@ -34,11 +34,11 @@ fn mistakes_are_refused_with_the_feature_and_without() {
     if !IS_MEASURED {
         // These are the same cases as in `cases`. Only the source positions inside the library differ in the expected
         // messages.
-        return cases.compile_fail("tests/compile/unmeasured/*.rs");
+        return cases.compile_fail("compile/unmeasured/*.rs");
     }
-    cases.compile_fail("tests/compile/cases/*.rs");
+    cases.compile_fail("compile/cases/*.rs");
     // Skipped in builds of the whole workspace, in which other packages enable `report`.
     if cfg!(not(feature = "report")) {
-        cases.compile_fail("tests/compile/without_report/*.rs");
+        cases.compile_fail("compile/without_report/*.rs");
     }
 }

@@ -1,5 +1,4 @@
-//! Tests real expansions of `#[profile]`, with a mock of the collector that logs each event. Without the feature `enable`, there
-//! must be no expansion. These are tests of this package because cargo gives `tickscope-macros` its features only as a dependency.
+//! Tests real expansions of `#[profile]`, with a mock of the collector that logs each event.
 
 // The expansion must not cause any warning of the compiler or of clippy in the user's code.
 #![deny(warnings, clippy::all, clippy::items_after_statements)]
@@ -11,20 +10,11 @@
 // Makes `::tickscope`, the default path in the expansion, refer to the mock.
 extern crate self as tickscope;
 
-#[cfg(feature = "enable")]
 mod containers;
-#[cfg(feature = "enable")]
 mod fragments;
-#[cfg(feature = "enable")]
 mod functions;
-#[cfg(feature = "enable")]
 mod futures;
-#[cfg(feature = "enable")]
 mod mock;
-#[cfg(feature = "enable")]
 mod returned;
-#[cfg(not(feature = "enable"))]
-mod unchanged;
 
-#[cfg(feature = "enable")]
 pub(crate) use mock::{__private, __site, scope};

@@ -1,6 +1,11 @@
 //! Checks that without the feature `enable` the attribute returns its item unchanged: a path that it inserted would not compile,
 //! because `::tickscope` is this test, which has no mock here.
 
+#![cfg(not(feature = "enable"))]
+#![deny(warnings)]
+
+extern crate self as tickscope;
+
 use tickscope_macros::profile;
 
 #[profile]

@@ -18,12 +18,12 @@ fn library() -> PathBuf {
     let library = built.join("examples/libloadable.so");
     let is_new = || {
         let made = |path: &Path| path.metadata().and_then(|facts| facts.modified()).ok();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/libraries/loadable.rs");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("it/libraries/loadable.rs");
         made(&library) > made(&source)
     };
     if !is_new() {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args("build --quiet -p tickscope --features enable --example loadable".split(' '));
+        cargo.args("build --quiet -p tickscope-tests --example loadable".split(' '));
         cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
         if !cfg!(debug_assertions) {
             cargo.arg("--release");

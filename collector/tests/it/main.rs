@@ -1,6 +1,6 @@
 //! Tests of the collector in real programs: each test starts this binary as a child, which runs the test's body.
 //!
-//! `cargo test -p tickscope --test it storm` runs the tests of one file, here `storm.rs`.
+//! `cargo test -p tickscope-tests --test it storm` runs the tests of one file, here `storm.rs`.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,7 +10,7 @@
 )]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "tests print figures")]
 
-pub(crate) mod allocations;
+mod allocations;
 mod api;
 #[cfg(feature = "report")]
 mod at_exit;
@@ -45,17 +45,17 @@ mod site_rules;
 mod stalls;
 mod storm;
 #[path = "../support/mod.rs"]
-pub(crate) mod support;
+mod support;
 mod threads;
 mod values;
-pub(crate) mod waits;
+mod waits;
 mod waits_in;
 mod watched_futures;
-pub(crate) mod watches;
+mod watches;
 
 use std::process::ExitCode;
 
-pub(crate) fn main() -> ExitCode {
+fn main() -> ExitCode {
     #[cfg(feature = "report")]
     // The test of a program that returns from `main` needs a child that returns right here.
     if at_exit::returns_from_main() {
