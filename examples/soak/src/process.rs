@@ -2,14 +2,16 @@
 
 use std::fs::{self, DirEntry};
 use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
-use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
-use rustix::process::{Pid, Signal, kill_process};
+use pty_process::Size;
+use pty_process::blocking::{Command, Pty, open};
 use tempfile::TempDir;
 use tickscope_format::file::list;
 use tickscope_format::file::open::RingFile;
@@ -85,21 +87,23 @@ impl Place {
     }
 
     fn start(&self, program: &Path, line: &str) -> anyhow::Result<Process> {
-        let mut command = CommandBuilder::new(program);
-        command.args(line.split(' '));
-        command.cwd(&self.written);
-        command.env("TICKSCOPE_DIR", &self.rings);
-        command.env("TERM", "xterm-256color");
-        command.env("LC_ALL", "C.UTF-8");
-        command.env("EDITOR", "true");
-        let pair = native_pty_system().openpty(PtySize::default())?;
-        let mut screen = pair.master.try_clone_reader()?;
+        let command = Command::new(program)
+            .args(line.split(' '))
+            .current_dir(&self.written)
+            .env("TICKSCOPE_DIR", &self.rings)
+            .env("TERM", "xterm-256color")
+            .env("LC_ALL", "C.UTF-8")
+            .env("EDITOR", "true");
+        let (master, slave) = open()?;
+        master.resize(Size::new(24, 80))?;
+        let master = Arc::new(master);
+        let screen = Arc::clone(&master);
         let output = Arc::new(Mutex::new(Vec::new()));
         let shown = Arc::clone(&output);
         let reader = thread::spawn(move || {
             let mut buffer = [0; KEPT];
             // Reading fails once the process has ended.
-            while let Ok(length @ 1..) = screen.read(&mut buffer) {
+            while let Ok(length @ 1..) = (&*screen).read(&mut buffer) {
                 let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
                 shown.extend_from_slice(&buffer[..length]);
                 let old = shown.len().saturating_sub(KEPT);
@@ -108,9 +112,8 @@ impl Place {
         });
         Ok(Process {
             line: line.to_owned(),
-            child: pair.slave.spawn_command(command)?,
-            keyboard: pair.master.take_writer()?,
-            master: pair.master,
+            child: command.spawn(slave)?,
+            master,
             output,
             reader: Some(reader),
         })
@@ -138,30 +141,24 @@ impl Place {
 /// A process in a terminal, which is killed when this value is dropped.
 pub(crate) struct Process {
     line: String,
-    child: Box<dyn Child + Send + Sync>,
-    master: Box<dyn MasterPty + Send>,
-    keyboard: Box<dyn Write + Send>,
+    child: Child,
+    master: Arc<Pty>,
     output: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
 }
 
 impl Process {
     pub(crate) fn pid(&self) -> u32 {
-        self.child.process_id().unwrap_or(0)
+        self.child.id()
     }
 
     /// Types keys. They are lost if the process has ended.
     pub(crate) fn send(&mut self, keys: &str) {
-        _ = self.keyboard.write_all(keys.as_bytes());
+        _ = (&*self.master).write_all(keys.as_bytes());
     }
 
     pub(crate) fn resize(&self, cols: u16, rows: u16) {
-        let size = PtySize {
-            rows,
-            cols,
-            ..PtySize::default()
-        };
-        _ = self.master.resize(size);
+        _ = self.master.resize(Size::new(rows, cols));
     }
 
     fn status(&mut self) -> Option<ExitStatus> {
@@ -221,12 +218,7 @@ impl Process {
 impl Drop for Process {
     /// Sends SIGKILL, and waits until the process is gone.
     fn drop(&mut self) {
-        // The library would send SIGHUP. If the process has already ended, nothing is sent, because another process may
-        // have the same id by now.
-        let lives = self.child.try_wait().is_ok_and(|status| status.is_none());
-        if let Some(pid) = Pid::from_raw(self.pid().cast_signed()).filter(|_| lives) {
-            _ = kill_process(pid, Signal::KILL);
-            _ = self.child.wait();
-        }
+        _ = self.child.kill();
+        _ = self.child.wait();
     }
 }

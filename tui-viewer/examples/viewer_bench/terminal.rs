@@ -2,11 +2,14 @@
 
 use std::io::{Read, Write};
 use std::path::Path;
+use std::process::Child;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use pty_process::Size;
+use pty_process::blocking::{Command, Pty, open};
 
 /// Bytes at the end of every frame.
 const END_OF_FRAME: &[u8] = b"\x1b[?2026l";
@@ -19,9 +22,8 @@ const TICKS_PER_SECOND: f64 = 100.0;
 
 /// A running viewer.
 pub(crate) struct Viewer {
-    child: Box<dyn Child + Send + Sync>,
-    writer: Box<dyn Write + Send>,
-    _master: Box<dyn MasterPty + Send>,
+    child: Child,
+    master: Arc<Pty>,
     reads: Receiver<(Instant, Vec<u8>)>,
     /// The last bytes that were read, because the bytes that end a frame may be split between two reads.
     tail: Vec<u8>,
@@ -34,35 +36,28 @@ pub(crate) struct Viewer {
 impl Viewer {
     /// Starts the viewer for a target, in a terminal of 120x30.
     pub(crate) fn start(viewer: &Path, target: &str, dir: &Path) -> Result<Self> {
-        let size = PtySize {
-            rows: 30,
-            cols: 120,
-            pixel_width: 0,
-            pixel_height: 0,
-        };
-        let pair = native_pty_system().openpty(size)?;
-        let mut command = CommandBuilder::new(viewer);
-        command.arg(target);
-        command.env("TERM", "xterm-256color");
-        command.env("LC_ALL", "C.UTF-8");
-        command.env("TICKSCOPE_DIR", dir);
-        command.cwd(dir);
-        let mut reader = pair.master.try_clone_reader()?;
-        let writer = pair.master.take_writer()?;
+        let (master, slave) = open()?;
+        master.resize(Size::new(30, 120))?;
+        let command = Command::new(viewer)
+            .arg(target)
+            .env("TERM", "xterm-256color")
+            .env("LC_ALL", "C.UTF-8")
+            .env("TICKSCOPE_DIR", dir)
+            .current_dir(dir);
+        let master = Arc::new(master);
+        let reader = Arc::clone(&master);
         let (send, reads) = channel();
         std::thread::spawn(move || {
             let mut buffer = [0; 65_536];
-            while let Ok(read) = reader.read(&mut buffer) {
-                if read == 0 || send.send((Instant::now(), buffer[..read].to_vec())).is_err() {
+            while let Ok(read @ 1..) = (&*reader).read(&mut buffer) {
+                if send.send((Instant::now(), buffer[..read].to_vec())).is_err() {
                     break;
                 }
             }
         });
-        let child = pair.slave.spawn_command(command)?;
         Ok(Self {
-            child,
-            writer,
-            _master: pair.master,
+            child: command.spawn(slave)?,
+            master,
             reads,
             tail: Vec::new(),
             frames: Vec::new(),
@@ -71,8 +66,7 @@ impl Viewer {
     }
 
     pub(crate) fn send(&mut self, keys: &str) -> Result<()> {
-        self.writer.write_all(keys.as_bytes())?;
-        Ok(self.writer.flush()?)
+        Ok((&*self.master).write_all(keys.as_bytes())?)
     }
 
     /// Waits for the next frame to end, and returns the time at which it did.
@@ -119,7 +113,7 @@ impl Viewer {
 
     /// Returns the viewer's CPU time so far.
     pub(crate) fn cpu(&self) -> Result<Duration> {
-        let pid = self.child.process_id().context("it runs")?;
+        let pid = self.child.id();
         // The scheduler counts in nanoseconds, which is finer than the clock ticks in `stat`.
         if let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/schedstat"))
             && let Some(ns) = text.split(' ').next().and_then(|ns| ns.parse().ok())
@@ -139,7 +133,7 @@ impl Viewer {
 
     /// Returns the resident memory of the viewer in KiB.
     pub(crate) fn resident_kib(&self) -> Result<u64> {
-        let pid = self.child.process_id().context("it runs")?;
+        let pid = self.child.id();
         let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let number = line.and_then(|line| line.split_whitespace().next());

@@ -4,7 +4,8 @@
 use std::fs;
 use std::io::Read;
 
-use portable_pty::{PtySize, native_pty_system};
+use pty_process::Size;
+use pty_process::blocking::{Command, open};
 use tickscope_testkit::orderbook;
 
 use crate::cli_commands::live::check;
@@ -84,25 +85,13 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
 
 /// Returns the report that is printed on a terminal with this number of columns.
 fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
-    let size = PtySize {
-        cols,
-        ..PtySize::default()
-    };
-    let pair = native_pty_system().openpty(size).unwrap();
-    let terminal = pair.master.tty_name().unwrap();
-    let mut reader = pair.master.try_clone_reader().unwrap();
-    let open = || fs::OpenOptions::new().write(true).open(&terminal).unwrap();
-    // The command is dropped here, because it keeps the terminal open.
-    let mut child = place
-        .command(VIEWER)
-        .args(["report", target])
-        .stdout(open())
-        .spawn()
-        .unwrap();
-    drop(pair.slave);
+    let (mut master, slave) = open().unwrap();
+    master.resize(Size::new(24, cols)).unwrap();
+    let command = Command::from(place.command(VIEWER)).args(["report", target]);
+    let mut child = command.spawn(slave).unwrap();
     let mut text = Vec::new();
     // Reading from a pseudoterminal returns an error once the last process has closed the other end.
-    let _ = reader.read_to_end(&mut text);
+    let _ = master.read_to_end(&mut text);
     assert!(child.wait().unwrap().success());
     String::from_utf8(text).unwrap()
 }

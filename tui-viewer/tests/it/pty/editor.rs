@@ -1,6 +1,6 @@
 //! The editor that `o` opens.
 
-use portable_pty::CommandBuilder;
+use std::process::Command;
 
 use crate::pty::session::{Session, example, source};
 
@@ -14,7 +14,7 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
     let written = dir.path().join("written");
     std::fs::write(&written, script).unwrap();
     tickscope_testkit::command::install(&written, &editor);
-    let mut command = CommandBuilder::new(example());
+    let mut command = Command::new(example());
     command.arg("still");
     command.env("VISUAL", format!("{} --wait", editor.display()));
     let mut session = Session::spawn_in(command, (120, 30), &dir.path().join("below"));
@@ -43,13 +43,13 @@ fn where_there_is_no_editor_the_screen_says_so() {
         (None, "! no editor: set $VISUAL or $EDITOR"),
         (Some("no-such-editor"), not_started),
     ] {
-        let mut command = CommandBuilder::new(example());
+        let mut command = Command::new(example());
         command.arg("still");
         command.env_remove("EDITOR");
         match editor {
             Some(editor) => command.env("VISUAL", editor),
             None => command.env_remove("VISUAL"),
-        }
+        };
         let mut session = Session::spawn_in(command, (120, 30), dir.path());
         session.wait_for_text("match::run");
         session.send_for("o", says);

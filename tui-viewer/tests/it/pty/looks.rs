@@ -1,9 +1,9 @@
 //! Keys as terminals send them, and the bytes that the viewer writes to the terminal.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
-use portable_pty::CommandBuilder;
 use tickscope_testkit::ring;
 
 use crate::pty::session::Session;
@@ -55,7 +55,7 @@ fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has()
     let dir = tempfile::tempdir().unwrap();
     let program = still(dir.path());
     let viewer = |arguments: &[&str], (name, value): (&str, &str)| {
-        let mut command = CommandBuilder::new(VIEWER);
+        let mut command = Command::new(VIEWER);
         command.args(arguments);
         command.arg(program.path());
         command.env(name, value);
@@ -71,14 +71,14 @@ fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has()
         let mut session = viewer(&["--theme", "light"], variable);
         session.wait_for_text("generated::");
         session.send("q");
-        assert_eq!(session.end().exit_code(), 0);
+        assert_eq!(session.end().code(), Some(0));
         session.assert_as_before();
         let written = session.written();
         let has = colours.map(|colour| written.contains(colour));
         assert_eq!(has, shown, "{variable:?}: {written:?}");
     }
     let session = viewer(&[], ("TICKSCOPE_THEME", "pink"));
-    assert_eq!(session.end().exit_code(), 1);
+    assert_eq!(session.end().code(), Some(1));
     session.wait_for_text("no such theme; there are sixteen, light, cvd, mono");
 }
 
@@ -87,7 +87,7 @@ fn bytes_that_are_not_for_reading_do_not_reach_the_terminal() {
     let program = still(dir.path());
     let path = program.path().to_str().unwrap();
     let session = Session::viewer(&["report", "-f", "pprof", path], (120, 24));
-    assert_eq!(session.end().exit_code(), 2);
+    assert_eq!(session.end().code(), Some(2));
     session.wait_for_text("pprof's format is not for terminals; give -o FILE, or pipe it on");
 }
 
@@ -105,7 +105,7 @@ fn what_goes_on_in_the_program_is_said_behind_the_screen() {
     session.wait_for_text("draw_frame");
     session.send_for("W", "draw_frame is watched: W again or 8 shows why");
     session.send("q");
-    assert_eq!(session.end().exit_code(), 0);
+    assert_eq!(session.end().code(), Some(0));
     let left_on =
         "still watches game::draw_frame: tickscope why game::draw_frame says why; tickscope watch --off";
     session.wait_for_text(left_on);

@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use portable_pty::CommandBuilder;
 use tickscope_testkit::orderbook;
 
 use crate::pty::session::Session;
@@ -10,9 +9,8 @@ use crate::support::{Place, VIEWER, lines_of, until_true};
 
 /// Runs a shell command line in a terminal. In the command line, `$0` is the viewer.
 fn shell(line: &str, place: &Place) -> Session {
-    let mut command = CommandBuilder::new("sh");
+    let mut command = place.command("sh");
     command.args(["-c", line, VIEWER]);
-    command.env("TICKSCOPE_DIR", place.rings());
     Session::spawn_in(command, (140, 30), &place.work())
 }
 
@@ -44,7 +42,7 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     viewer.wait_for_text(&run);
     viewer.wait_for_text("● PIPED");
     viewer.send_for("q", "ended with 0");
-    assert_eq!(viewer.end().exit_code(), 0);
+    assert_eq!(viewer.end().code(), Some(0));
     viewer.assert_as_before();
 }
 
@@ -92,7 +90,7 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
             assert!(viewer.contents().contains(part), "{}", viewer.contents());
         }
         assert!(!viewer.written().contains("\x1b[?1049h"), "it took the screen");
-        assert_eq!(viewer.end().exit_code(), 0);
+        assert_eq!(viewer.end().code(), Some(0));
         viewer.assert_as_before();
     }
 }

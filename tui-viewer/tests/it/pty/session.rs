@@ -1,15 +1,18 @@
 //! A program in a pseudo terminal: a test sends keys and reads the screen.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::num::NonZero;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once};
 use std::thread::JoinHandle;
 
-use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
+use pty_process::Size;
+use pty_process::blocking::{Pty, open};
 use tempfile::TempDir;
 use tickscope_testkit::until::until_shown;
 
@@ -18,15 +21,13 @@ use crate::support::{Place, ROLE, VIEWER};
 
 /// A terminal, and the program that runs in it.
 pub(crate) struct Session {
-    child: Mutex<Box<dyn Child + Send + Sync>>,
-    master: Option<Box<dyn MasterPty + Send>>,
-    writer: Option<Box<dyn Write + Send>>,
+    child: Mutex<Child>,
+    master: Option<Arc<Pty>>,
     pub(crate) terminal: Arc<Mutex<vt100::Parser>>,
     pub(crate) bytes: Arc<Mutex<Vec<u8>>>,
-    tty: PathBuf,
-    modes_before: String,
     /// Kept open, because the terminal's modes are read after the program's end.
-    _slave: Box<dyn SlavePty + Send>,
+    slave: File,
+    modes_before: String,
     reader: Option<JoinHandle<()>>,
     deaf: Arc<AtomicBool>,
     last_byte: Once,
@@ -52,23 +53,14 @@ fn nonzero(cells: u16) -> NonZero<u16> {
     NonZero::new(cells).expect("no terminal is that small")
 }
 
-fn pty_size(cols: u16, rows: u16) -> PtySize {
-    PtySize {
-        rows,
-        cols,
-        ..PtySize::default()
-    }
-}
-
-fn modes(tty: &PathBuf) -> String {
-    let out = Command::new("stty").args(["-a", "-F"]).arg(tty).output();
-    String::from_utf8_lossy(&out.expect("stty runs").stdout).into_owned()
+fn modes(slave: &File) -> String {
+    format!("{:?}", rustix::termios::tcgetattr(slave).expect("a terminal"))
 }
 
 impl Session {
     /// Starts the example in a terminal.
     pub(crate) fn start(arguments: &[&str], size: (u16, u16)) -> Self {
-        let mut command = CommandBuilder::new(example());
+        let mut command = Command::new(example());
         command.args(arguments);
         Self::spawn(command, size)
     }
@@ -82,7 +74,7 @@ impl Session {
 
     /// Starts the example as a job of a shell in a directory, with an editor in its environment. Waits for its rows.
     pub(crate) fn in_a_shell(editor: impl AsRef<OsStr>, dir: &Path, state: &str) -> Self {
-        let mut shell = CommandBuilder::new("bash");
+        let mut shell = Command::new("bash");
         shell.args(["--norc", "--noprofile", "-i"]);
         shell.env("PS1", "prompt> ");
         shell.env("VISUAL", editor);
@@ -94,7 +86,7 @@ impl Session {
 
     /// Starts the example so that a signal that ends it leaves no core file.
     pub(crate) fn start_without_core(arguments: &[&str], size: (u16, u16)) -> Self {
-        let mut command = CommandBuilder::new("sh");
+        let mut command = Command::new("sh");
         command.args(["-c", "ulimit -c 0; exec \"$0\" \"$@\""]);
         command.arg(example());
         command.args(arguments);
@@ -103,49 +95,45 @@ impl Session {
 
     /// Starts `tickscope` in a terminal. Colour and theme variables in the user's environment have no effect.
     pub(crate) fn viewer(arguments: &[&str], size: (u16, u16)) -> Self {
-        let mut command = CommandBuilder::new(VIEWER);
+        let mut command = Command::new(VIEWER);
         command.args(arguments);
         Self::spawn(command, size)
     }
 
     /// Starts `tickscope` in a terminal, in the working directory of a place.
     pub(crate) fn beside(place: &Place, arguments: &[&str]) -> Self {
-        let mut command = CommandBuilder::new(VIEWER);
+        let mut command = place.command(VIEWER);
         command.args(arguments);
-        command.env("TICKSCOPE_DIR", place.rings());
         Self::spawn_in(command, (140, 30), &place.work())
     }
 
-    pub(crate) fn spawn(command: CommandBuilder, size: (u16, u16)) -> Self {
+    pub(crate) fn spawn(command: Command, size: (u16, u16)) -> Self {
         Self::spawn_in(command, size, &std::env::temp_dir())
     }
 
-    pub(crate) fn spawn_in(mut command: CommandBuilder, (cols, rows): (u16, u16), dir: &Path) -> Self {
-        let pair = native_pty_system().openpty(pty_size(cols, rows));
-        let pair = pair.expect("a pseudo terminal");
-        let tty = pair.master.tty_name().expect("it has a name");
-        let modes_before = modes(&tty);
+    pub(crate) fn spawn_in(mut command: Command, (cols, rows): (u16, u16), dir: &Path) -> Self {
+        let (master, pts) = open().expect("a pseudo terminal");
+        master.resize(Size::new(rows, cols)).expect("resizable");
+        let slave = File::from(pts.as_fd().try_clone_to_owned().expect("a copy"));
+        let modes_before = modes(&slave);
         for name in ["NO_COLOR", "FORCE_COLOR", "COLORTERM", "TICKSCOPE_THEME"] {
-            // Variables that the test has set to another value are kept.
-            if command.get_env(name) == std::env::var_os(name).as_deref() {
+            // Variables that the test has set are kept.
+            if command.get_envs().all(|(set, _)| set != name) {
                 command.env_remove(name);
             }
         }
         command.env(ROLE, synthetic::ROLE);
         command.env("TERM", "xterm-256color");
         command.env("LC_ALL", "C.UTF-8");
-        command.cwd(dir);
-        let child = pair.slave.spawn_command(command).expect("the example runs");
-        let writer = pair.master.take_writer().expect("writable");
+        command.current_dir(dir);
+        let child = pty_process::blocking::Command::from(command).spawn(pts);
         let mut session = Self {
-            child: Mutex::new(child),
-            master: Some(pair.master),
-            writer: Some(writer),
+            child: Mutex::new(child.expect("the example runs")),
+            master: Some(Arc::new(master)),
             terminal: Arc::new(Mutex::new(vt100::Parser::new(nonzero(rows), nonzero(cols), 0))),
             bytes: Arc::default(),
-            tty,
+            slave,
             modes_before,
-            _slave: pair.slave,
             reader: None,
             deaf: Arc::default(),
             last_byte: Once::new(),
@@ -156,14 +144,13 @@ impl Session {
 
     /// Starts a thread that reads the terminal.
     pub(crate) fn read(&mut self) {
-        let master = self.master.as_ref().expect("open");
-        let mut reader = master.try_clone_reader().expect("readable");
+        let master = Arc::clone(self.master.as_ref().expect("open"));
         let (to_terminal, to_bytes) = (Arc::clone(&self.terminal), Arc::clone(&self.bytes));
         self.deaf.store(false, Ordering::Relaxed);
         let stop = Arc::clone(&self.deaf);
         self.reader = Some(std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            while let Ok(read @ 1..) = reader.read(&mut buffer) {
+            while let Ok(read @ 1..) = (&*master).read(&mut buffer) {
                 // The screen is locked until it shows the bytes, so a test that has already seen them in `bytes` cannot
                 // look at the screen too early.
                 let mut terminal = to_terminal.lock().unwrap();
@@ -178,9 +165,8 @@ impl Session {
     }
 
     pub(crate) fn send(&mut self, keys: &str) {
-        let writer = self.writer.as_mut().expect("open");
-        writer.write_all(keys.as_bytes()).expect("writable");
-        writer.flush().expect("writable");
+        let mut master = &**self.master.as_ref().expect("open");
+        master.write_all(keys.as_bytes()).expect("writable");
     }
 
     /// Waits until the screen meets a condition.
@@ -198,7 +184,7 @@ impl Session {
     /// terminal after that output, and checks whether the byte has been read. A NUL byte does not change the screen.
     fn has_read_all(&self) -> bool {
         self.last_byte
-            .call_once(|| std::fs::write(&self.tty, b"\0").expect("a terminal"));
+            .call_once(|| (&self.slave).write_all(b"\0").expect("a terminal"));
         self.bytes.lock().unwrap().contains(&0)
     }
 
@@ -225,7 +211,7 @@ impl Session {
     /// Quits the viewer, and asserts that it leaves the terminal as it was before.
     pub(crate) fn quit(mut self) {
         self.send("q");
-        assert_eq!(self.end().exit_code(), 0);
+        assert_eq!(self.end().code(), Some(0));
         self.assert_as_before();
     }
 
@@ -239,7 +225,7 @@ impl Session {
     }
 
     pub(crate) fn pid(&self) -> u32 {
-        self.child.lock().unwrap().process_id().expect("it runs")
+        self.child.lock().unwrap().id()
     }
 
     /// Sends a signal. Its name has the form of an option of `kill`, such as `-TERM`.
@@ -252,8 +238,7 @@ impl Session {
     /// Closes the terminal: all copies of its master end, including the reading thread's copy.
     pub(crate) fn hang_up(&mut self) {
         self.stop_reading();
-        drop(self.writer.take());
-        drop(self.master.take());
+        self.master = None;
     }
 
     /// Stops reading, so that the terminal accepts no bytes once its buffer is full.
@@ -271,7 +256,7 @@ impl Session {
                 && !screen.hide_cursor()
                 && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
         });
-        assert_eq!(modes(&self.tty), self.modes_before);
+        assert_eq!(modes(&self.slave), self.modes_before);
     }
 }
 
@@ -283,5 +268,5 @@ pub(crate) fn resize(session: &Session, cols: u16, rows: u16) {
         .screen_mut()
         .set_size(nonzero(rows), nonzero(cols));
     let master = session.master.as_ref().expect("open");
-    master.resize(pty_size(cols, rows)).expect("resizable");
+    master.resize(Size::new(rows, cols)).expect("resizable");
 }
