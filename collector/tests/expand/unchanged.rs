@@ -2,7 +2,8 @@
 //! because `::tickscope` is this test, which has no mock here.
 
 #![cfg(not(feature = "enable"))]
-#![deny(warnings)]
+#![deny(warnings, clippy::all, clippy::items_after_statements)]
+#![forbid(unused_variables, unused_must_use, unused_mut, clippy::needless_return)]
 
 extern crate self as tickscope;
 

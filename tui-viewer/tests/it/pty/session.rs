@@ -53,8 +53,11 @@ fn nonzero(cells: u16) -> NonZero<u16> {
     NonZero::new(cells).expect("no terminal is that small")
 }
 
+/// Returns the terminal's modes and its size.
 fn modes(slave: &File) -> String {
-    format!("{:?}", rustix::termios::tcgetattr(slave).expect("a terminal"))
+    let modes = rustix::termios::tcgetattr(slave).expect("a terminal");
+    let size = rustix::termios::tcgetwinsize(slave).expect("a terminal");
+    format!("{modes:?} {size:?}")
 }
 
 impl Session {
