@@ -8,8 +8,10 @@
 )]
 #![allow(clippy::print_stdout, reason = "it says what it found")]
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
+use std::thread;
 
 use criterion::{BenchmarkId, Criterion};
 use tickscope::__private::spans::IS_MEASURED;
@@ -90,22 +92,29 @@ fn each_benchmark_has_a_report_of_its_own() {
     // With `--test`, criterion runs the benchmarks but does not profile them, so no report is written.
     run(directory, &["--test"]);
     assert!(!profiles.iter().any(|(benchmark, _)| is_there(benchmark, "tks")));
-    // The second run replaces a file that the first run wrote.
-    let found = ["", "one"].map(|only| {
-        run(directory, &["--bench", "--profile-time", "1", only]);
-        if !IS_MEASURED {
-            assert!(!profiles.iter().any(|(benchmark, _)| is_there(benchmark, "tks")));
-            return Vec::new();
+    // A report replaces the one of an earlier run.
+    let earlier = file(directory, "one", "tks");
+    if IS_MEASURED {
+        fs::create_dir_all(earlier.parent().unwrap()).unwrap();
+        fs::write(&earlier, "an earlier report").unwrap();
+    }
+    // Criterion profiles each benchmark for at least a second, so the two of the group run beside the other one.
+    thread::scope(|scope| {
+        for only in ["group", "one"] {
+            scope.spawn(move || run(directory, &["--bench", "--profile-time", "1", only]));
         }
-        // The report has the first name if the feature `report` is on, and otherwise the second.
-        assert!(
-            profiles
-                .iter()
-                .all(|(benchmark, _)| is_there(benchmark, "folded") != is_there(benchmark, "folded.tks"))
-        );
-        let calls = profiles.map(|(benchmark, words)| calls(&file(directory, benchmark, "tks"), words));
-        calls.to_vec()
     });
+    if !IS_MEASURED {
+        assert!(!profiles.iter().any(|(benchmark, _)| is_there(benchmark, "tks")));
+        return;
+    }
+    // The report has the first name if the feature `report` is on, and otherwise the second.
+    assert!(
+        profiles
+            .iter()
+            .all(|(benchmark, _)| is_there(benchmark, "folded") != is_there(benchmark, "folded.tks"))
+    );
+    let found = profiles.map(|(benchmark, words)| calls(&file(directory, benchmark, "tks"), words));
     println!("calls: {found:?}");
 }
 

@@ -91,7 +91,7 @@ pub fn skip(why: impl Display) -> ! {
 /// Runs the tests in these files, or only those selected on the command line. The arguments and the output are as in
 /// the standard harness, except that the output of tests is not captured.
 ///
-/// Tests spend most of their time waiting for other processes, so by default four tests per CPU run in parallel.
+/// Tests spend most of their time waiting for other processes, so by default six tests per CPU run in parallel.
 /// `--test-threads` and `RUST_TEST_THREADS` override this number.
 ///
 /// # Panics
@@ -112,7 +112,7 @@ fn default_threads() -> usize {
         );
         return threads.unwrap().get();
     }
-    4 * thread::available_parallelism().map_or(1, usize::from)
+    6 * thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn run(arguments: &Arguments, files: &[&[Case]]) -> Conclusion {

@@ -132,8 +132,8 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
                 switch(number, on);
             }
             Step::Look => {
-                while ends_wait().is_some_and(|wait| !wait.is_zero()) {
-                    std::thread::yield_now();
+                while let Some(wait) = ends_wait().filter(|wait| !wait.is_zero()) {
+                    std::thread::sleep(wait);
                 }
                 function_sites::follow(false);
             }
