@@ -22,6 +22,7 @@ fn the_examples_do_what_they_say() {
         format!("OUT={}", dir.path().display()),
         "CFLAGS=-O2 -Werror".to_string(),
         "CC=cc".to_string(),
+        "-j".to_string(),
         format!("LDFLAGS={}", support::QUICKLY),
     ];
     make(&support::package().join("examples"), &words);
