@@ -18,7 +18,8 @@ pub enum Clock {
     Monotonic,
     /// The program's own clock: a function that returns ticks, and the number of ticks per second. If that number is
     /// not positive and finite, the rate is measured and changes of the rate are detected, as for the time stamp
-    /// counter.
+    /// counter. Adaptive mode does not subtract the cost of its own clock reads, because a clock of the program's own
+    /// may stand still during them.
     ///
     /// Ticks must stay below 2^63. The function is called whenever a scope begins or ends, on every thread, and must
     /// not open scopes.

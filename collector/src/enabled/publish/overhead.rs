@@ -23,6 +23,7 @@ use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
+use crate::types::Clock;
 
 /// The tree that records the measured scopes. It is not in the registry, so captures never read it.
 static TREE: Tree = zeros();
@@ -49,7 +50,8 @@ pub(crate) struct Bounds {
     /// Cost of a scope in an empty loop.
     pub(crate) upper: f64,
     /// In adaptive mode: cost of a timed call around about 50 ns of work. `timed_within` is the part of this cost that
-    /// is counted as the call's own time.
+    /// is counted as the call's own time. Both are 0 with a clock of the program's own, which may stand still during a
+    /// scope, or may be moved by other threads.
     pub(crate) timed: f64,
     pub(crate) timed_within: f64,
 }
@@ -143,6 +145,7 @@ fn measured(switch: Switch) -> Bounds {
     let plain = best(spend);
     let mut bounds = Bounds::default();
     if switch.mode.times_some_calls()
+        && !matches!(config::get().chosen.clock, Clock::Custom(..))
         && let Some(node) = node
     {
         // The node's calls appear to be long, so every call is timed.
