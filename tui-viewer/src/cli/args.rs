@@ -86,7 +86,7 @@ Examples:
 Exit codes: 0 done; 1 failed; 2 misuse, or no such target; 3 a gate of diff failed, or wait-until timed out;
 4 the program of wait-until has ended; run: the program's own.
 
-On the screen, : takes these commands too, and ? shows all keys.
+On the screen, ? shows all keys.
 A TARGET is a path if it contains / or ends in .ring .tks .json .html, a pid if it is all digits, else a name.";
 
 const COMPLETIONS: &str = "\
