@@ -360,12 +360,13 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
     assert_eq!(calls_of(&newest(&ring), "after"), 1);
 }
 
-/// `TICKSCOPE=live` starts a session before `main`. Daemons and workers that are forked after that must still be
-/// measured.
+/// `TICKSCOPE=live` starts a session before `main`. Daemons and workers that are forked after that, daemons twice, must
+/// still be measured.
 fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
     let live = |_| Isolated::as_usual(test_name!()).env("TICKSCOPE", "live");
-    for (way, done) in each_passes(["scopes", "start"], live, |way| {
-        let child = support::fork(|| {
+    let ways = [("scopes", 1), ("start", 1), ("scopes", 2), ("start", 2)];
+    for (way, done) in each_passes(ways, live, |(way, forks)| {
+        let measured = || {
             let session = (way == "start").then(|| Builder::new("child").try_start().unwrap());
             tickscope::time!("in the child", ());
             if session.is_none() {
@@ -377,18 +378,22 @@ fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
             }
             drop(session);
             std::process::exit(0);
+        };
+        let child = support::fork(|| match forks {
+            1 => measured(),
+            _ => i32::from(!support::status_of(support::fork(measured)).success()),
         });
         tickscope::time!("in the parent", ());
         assert!(support::status_of(child).success());
     }) {
         let rings = rings_in(&done.place().join("rings"));
-        assert_eq!(rings.len(), 2, "{way}: {rings:?}");
+        assert_eq!(rings.len(), 2, "{way:?}: {rings:?}");
         for path in rings {
             let ring = RingFile::open(&path).unwrap();
-            assert!(has_exited(&ring), "{way}");
+            assert!(has_exited(&ring), "{way:?}");
             let last = newest(&ring);
             let calls = ["in the child", "in the parent"].map(|name| calls_of(&last, name));
-            assert!(matches!(calls, [1, 0] | [0, 1]), "{way}: {calls:?}");
+            assert!(matches!(calls, [1, 0] | [0, 1]), "{way:?}: {calls:?}");
         }
     }
 }

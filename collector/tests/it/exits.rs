@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::support::{self, Isolated, calls_of, has_exited, newest, ring_of, started, test_name};
 use tickscope::{Builder, Clock};
-use tickscope_format::file::open::Liveness;
+use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::CaptureKind;
 
 /// Ways to end the program, each with the exit code or the signal that the parent sees.
@@ -287,10 +287,36 @@ fn a_forked_child_ends_by_the_signal() {
     assert!(done.status.success(), "{done:?}");
 }
 
+/// The child inherits the handlers from a session that began before `main`, but not the thread that waits for signals.
+fn a_forked_child_with_a_session_of_its_own_ends_by_the_signal_with_its_last_record() {
+    let test = Isolated::as_usual(test_name!())
+        .env("TICKSCOPE", "live")
+        .env("TICKSCOPE_END_ON_SIGNALS", "1");
+    let done = test.succeeds(|| {
+        let child = support::fork(|| {
+            let _session = Builder::new("child").try_start().unwrap();
+            tickscope::time!("in the child", ());
+            // SAFETY: `kill` and `getpid` take no pointers.
+            unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
+            std::thread::sleep(support::FOR_GOOD);
+            0
+        });
+        assert_eq!(support::status_of(child).signal(), Some(libc::SIGTERM));
+    });
+    let rings = support::rings_in(&done.place().join("rings"));
+    let child = rings
+        .iter()
+        .find(|path| path.to_string_lossy().contains("child."));
+    let ring = RingFile::open(child.unwrap()).unwrap();
+    assert!(has_exited(&ring));
+    assert_eq!(calls_of(&newest(&ring), "in the child"), 1);
+}
+
 tickscope_testkit::tests![
     a_signal_writes_the_last_record_where_that_is_asked_for,
     a_handler_of_the_program_stays_before_and_after_the_start,
     a_forked_child_ends_by_the_signal,
+    a_forked_child_with_a_session_of_its_own_ends_by_the_signal_with_its_last_record,
     every_way_to_end_from_everywhere_ends_as_without_tickscope,
     an_exit_inside_a_capture_ends_while_the_session_ends,
     a_thousand_threads_at_work_do_not_hold_up_the_end,

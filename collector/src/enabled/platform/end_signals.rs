@@ -2,6 +2,7 @@
 //! thread finishes its work, and then ends the program by sending it the signal again.
 
 use std::ffi::c_int;
+use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::enabled::platform::{os, signals, threads};
@@ -17,18 +18,27 @@ static LOOK: libc::timespec = libc::timespec {
     tv_nsec: 0,
 };
 
-/// Id of the process that installed the handlers. A forked child inherits the handlers, but not the waiting thread.
+/// Id of the process in which a thread waits for the signals; 0 if there is none. A forked child inherits the handlers,
+/// but not the waiting thread.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// Installs the handler for each of the [`SIGNALS`] that still has its default action.
-pub(crate) fn install() {
-    OWNER.store(std::process::id(), Ordering::Relaxed);
+/// Starts the thread that waits for the signals, unless this process has one. Then installs the handler for each of the
+/// [`SIGNALS`] that still has its default action.
+///
+/// # Errors
+/// The thread cannot be started, so no handler is installed.
+pub(crate) fn install(waiting_thread: fn()) -> io::Result<()> {
+    if OWNER.swap(std::process::id(), Ordering::Relaxed) != std::process::id() {
+        CAME.store(0, Ordering::Relaxed);
+        threads::spawn(waiting_thread).inspect_err(|_| OWNER.store(0, Ordering::Relaxed))?;
+    }
     for signal in SIGNALS {
         if signals::handler_of(signal) == Some(libc::SIG_DFL) {
             // SAFETY: the handler takes a number, and is async-signal-safe.
             unsafe { signals::set_handler(signal, on_signal as *const () as usize, 0) };
         }
     }
+    Ok(())
 }
 
 /// Waits for one of the signals and returns it. Returns `None` once only the collector's threads are left.

@@ -35,6 +35,11 @@ before_main!(NOTE_CPUS, note_cpus);
 /// free slot is 0.
 static OURS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
 
+/// In a forked child, forgets the threads that [`spawn`] has started, because the child does not have them.
+pub(crate) fn forget_ours() {
+    OURS.iter().for_each(|ours| ours.store(0, Ordering::Relaxed));
+}
+
 /// Returns whether the program has threads other than the collector's. The first thread does not count once it has
 /// ended, although it stays in the kernel's list as a zombie.
 pub(crate) fn has_other_threads() -> bool {

@@ -82,7 +82,7 @@ static PID: AtomicU32 = AtomicU32::new(0);
 
 /// Runs in each forked child. Only loads and stores atomics.
 extern "C" fn note_fork() {
-    if !is_for_now() {
+    if !children_begin_anew() {
         note_forked_child();
     }
 }
@@ -115,9 +115,10 @@ fn for_now() -> Option<&'static Config> {
     FOR_NOW.get().filter(|_| !begins_anew())
 }
 
-/// Returns whether the configuration is provisional.
-pub(crate) fn is_for_now() -> bool {
-    !is_settled() && for_now().is_some()
+/// Returns whether a child that is forked now decides the configuration itself. This is the case while the
+/// configuration is provisional, or if this process is such a child that has not decided yet.
+pub(crate) fn children_begin_anew() -> bool {
+    FOR_NOW.get().is_some() && !is_settled() && !IN_CHILD.load(Ordering::Relaxed)
 }
 
 /// In a forked child, discards the provisional configuration.

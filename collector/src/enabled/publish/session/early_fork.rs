@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::enabled::capture::capture_lock::{self, Locked};
 use crate::enabled::platform::os;
 use crate::enabled::platform::patience::Patience;
+use crate::enabled::platform::threads;
 use crate::enabled::publish::publisher::Publisher;
 use crate::enabled::publish::session_state::{PUBLISHING, Phase, Shared, publisher};
 use crate::enabled::runtime::config;
@@ -41,7 +42,7 @@ pub(super) fn expect() {
 }
 
 extern "C" fn before() {
-    if config::is_for_now()
+    if config::children_begin_anew()
         && let Some(shared) = ending::locked(&mut Patience::new(LONGEST))
     {
         let publisher = publisher();
@@ -68,13 +69,14 @@ extern "C" fn in_child() {
             shared.is_of_environment = false;
             shared.path = None;
             PUBLISHING.store(false, Ordering::Relaxed);
+            threads::forget_ours();
             if let Some(state) = held.state.as_mut().map(Locked::state) {
                 state.forget_beginning();
                 state.epochs.set_publishing(false);
             }
             config::begin_anew();
         }
-        None if config::is_for_now() => config::note_forked_child(),
+        None if config::children_begin_anew() => config::note_forked_child(),
         None => {}
     }
 }

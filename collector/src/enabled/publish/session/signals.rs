@@ -1,7 +1,6 @@
 //! Handles SIGTERM and SIGINT: a thread waits for the signal, then for the last record, and finally lets the signal end
 //! the program.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::enabled::capture::thread_lifecycle;
@@ -13,22 +12,13 @@ use super::ending;
 /// The thread stops waiting for the session's lock after this long without progress.
 const LAST: Duration = Duration::from_secs(1);
 
-/// Whether the thread that waits for signals exists.
-static HAS_THREAD: AtomicBool = AtomicBool::new(false);
-
 /// Makes sure that the last record is written when SIGTERM or SIGINT ends the program. Returns a warning if this is not
 /// possible.
 pub(super) fn end_on_signals() -> Option<String> {
-    if !HAS_THREAD.swap(true, Ordering::Relaxed)
-        && let Err(error) = threads::spawn(wait)
-    {
-        HAS_THREAD.store(false, Ordering::Relaxed);
-        return Some(format!(
-            "signals end the program without a last record: no thread: {error}"
-        ));
-    }
-    end_signals::install();
-    None
+    let error = end_signals::install(wait).err()?;
+    Some(format!(
+        "signals end the program without a last record: no thread: {error}"
+    ))
 }
 
 fn wait() {
