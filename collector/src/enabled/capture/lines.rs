@@ -63,6 +63,8 @@ pub(crate) struct Lines {
     lost_in_rings: Sampled,
     /// Loaded files. A file gets a module number once it contains a sample.
     loaded: Vec<(Loaded, Option<u32>)>,
+    /// The value of [`modules::changes`] when `loaded` was read.
+    changes: u64,
     modules: Vec<Module>,
 }
 
@@ -127,6 +129,7 @@ impl Lines {
             return;
         };
         self.drain();
+        self.look_for_changes();
         let living: BTreeMap<usize, (&'static Block, u32)> = registry::living()
             .map(|block| {
                 let tid = block.tid.load(Ordering::Relaxed);
@@ -243,17 +246,31 @@ impl Lines {
         let Some((loaded, number)) = at.map(|at| &mut self.loaded[at]) else {
             return (NO_MODULE, pc);
         };
+        let modules = &mut self.modules;
         let module = *number.get_or_insert_with(|| {
-            self.modules.push(Module {
+            let module = Module {
                 path: loaded.path().to_string_lossy().into_owned(),
                 build_id: loaded.build_id.clone(),
-            });
-            self.modules.len() as u32 - 1
+            };
+            // The file may have been loaded before, at another address.
+            let known = modules.iter().position(|known| *known == module);
+            known.unwrap_or_else(|| {
+                modules.push(module);
+                modules.len() - 1
+            }) as u32
         });
         (module, address.wrapping_sub(loaded.base) as u64)
     }
 
+    /// Looks again what is loaded if that has changed. An address may then belong to another file than before.
+    fn look_for_changes(&mut self) {
+        if self.changes != modules::changes() {
+            self.look_what_is_loaded();
+        }
+    }
+
     fn look_what_is_loaded(&mut self) {
+        self.changes = modules::changes();
         let before = std::mem::take(&mut self.loaded);
         for loaded in modules::loaded() {
             let number = before
@@ -322,5 +339,30 @@ impl Lines {
             self.found.entry(place).or_default().add(before);
         }
         self.lost.add(lost);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_in_the_file_that_is_loaded_there_now() {
+        let mut lines = Lines::default();
+        let code = (shown as *const ()).addr() as u64;
+        let place = lines.place(code, &mut false);
+        // As if another file had been loaded at the same address before.
+        for (loaded, number) in &mut lines.loaded {
+            loaded.base += 1;
+            *number = number.map(|number| number + 1);
+        }
+        lines.changes += 1;
+        lines.look_for_changes();
+        assert_eq!(lines.place(code, &mut false), place);
+        assert_eq!(
+            lines.modules.len(),
+            1,
+            "a file that is loaded again keeps its number"
+        );
     }
 }

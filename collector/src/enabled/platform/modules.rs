@@ -162,6 +162,23 @@ pub(crate) fn loaded() -> Vec<Loaded> {
     all
 }
 
+/// Returns how many files have been loaded and unloaded so far. The number changes whenever [`loaded`] does.
+pub(crate) fn changes() -> u64 {
+    let mut changes = 0;
+    // SAFETY: the callback gets the number, which lives until the call returns.
+    unsafe { libc::dl_iterate_phdr(Some(tell_changes), (&raw mut changes).cast()) };
+    changes
+}
+
+/// Tells the number of changes. The loader calls this for the first file only, because the result is not 0.
+unsafe extern "C" fn tell_changes(info: *mut libc::dl_phdr_info, _: usize, changes: *mut c_void) -> i32 {
+    // SAFETY: the loader passes a valid description.
+    let info = unsafe { &*info };
+    // SAFETY: `changes` is the number that `changes` passes, and no other code uses it meanwhile.
+    unsafe { *changes.cast::<u64>() = info.dlpi_adds.wrapping_add(info.dlpi_subs) };
+    1
+}
+
 /// Adds one loaded file. The loader calls this for each file.
 unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> i32 {
     // SAFETY: the loader passes a valid description.
