@@ -21,7 +21,7 @@ use crate::cargo_words::CargoWords;
 use crate::compiler::Compiler;
 use crate::function_table::Sources;
 use crate::handover::{
-    COLLECTOR_VARIABLE, Handover, Prepared, RUNNER, RUSTC_WRAPPER, SLEDS_VARIABLE, VARIABLE,
+    BUILD_DIR, COLLECTOR_VARIABLE, Handover, Prepared, RUNNER, RUSTC_WRAPPER, SLEDS_VARIABLE, VARIABLE,
 };
 use crate::project::{Project, cargo};
 use crate::settings::{Settings, runner_variable};
@@ -67,7 +67,7 @@ pub(crate) fn run<L: Args>(words: Vec<OsString>) -> anyhow::Result<u8> {
         target_dir: target_dir.clone(),
         notes: notes_file.path().to_path_buf(),
         wrapper: settings.wrapper(),
-        wrapper_variable: std::env::var(RUSTC_WRAPPER).ok(),
+        own_variables: own_variables(&targets),
         sources: Sources {
             workspace_root: project.root.clone(),
             members: project.members.clone(),
@@ -168,6 +168,15 @@ fn targets(words: &CargoWords, settings: &Settings, host: &str) -> Result<Vec<St
     Ok(targets)
 }
 
+/// Returns the values of the environment variables that [`Build::cargo`] changes.
+fn own_variables(targets: &[String]) -> BTreeMap<String, Option<String>> {
+    let runners = targets.iter().map(|target| runner_variable(target));
+    let names = runners.chain([RUSTC_WRAPPER, BUILD_DIR].map(String::from));
+    names
+        .map(|name| (name.clone(), std::env::var(name).ok()))
+        .collect()
+}
+
 /// Prepares the collector and the compiler options for sleds, both for each target.
 fn prepare(targets: &[String], compiler: &Compiler, settings: &Settings) -> anyhow::Result<Handover> {
     let cache = Cache::open()?;
@@ -256,7 +265,7 @@ impl Build<'_> {
             .env(SLEDS_VARIABLE, &self.handover.sleds_key)
             .env(COLLECTOR_VARIABLE, &self.handover.collector_key);
         if self.project.has_build_dir {
-            command.env("CARGO_BUILD_BUILD_DIR", &self.handover.target_dir);
+            command.env(BUILD_DIR, &self.handover.target_dir);
         }
         Ok(command)
     }

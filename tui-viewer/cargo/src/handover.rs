@@ -26,6 +26,9 @@ pub(crate) const COLLECTOR_VARIABLE: &str = "CARGO_TICKSCOPE_COLLECTOR";
 /// Environment variable that tells cargo which compiler wrapper to use.
 pub(crate) const RUSTC_WRAPPER: &str = "RUSTC_WRAPPER";
 
+/// Environment variable that tells cargo where to put intermediate files.
+pub(crate) const BUILD_DIR: &str = "CARGO_BUILD_BUILD_DIR";
+
 /// Data for the wrapper and the runner.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Handover {
@@ -41,8 +44,9 @@ pub(crate) struct Handover {
     pub(crate) notes: PathBuf,
     /// The user's own compiler wrapper, which gets the path of rustc as its first argument.
     pub(crate) wrapper: Option<String>,
-    /// The user's own value of `RUSTC_WRAPPER`, which is restored for programs that this program starts.
-    pub(crate) wrapper_variable: Option<String>,
+    /// The user's own values of the environment variables that are changed for cargo, keyed by name; `None` if the
+    /// variable is not set. They are restored for programs that this program starts.
+    pub(crate) own_variables: BTreeMap<String, Option<String>>,
     /// Directories that contain the program's sources.
     pub(crate) sources: Sources,
     /// The value of [`SLEDS_VARIABLE`].
@@ -93,9 +97,11 @@ impl Handover {
         for variable in [VARIABLE, SLEDS_VARIABLE, COLLECTOR_VARIABLE] {
             command.env_remove(variable);
         }
-        match &self.wrapper_variable {
-            Some(wrapper) => command.env(RUSTC_WRAPPER, wrapper),
-            None => command.env_remove(RUSTC_WRAPPER),
-        };
+        for (variable, value) in &self.own_variables {
+            match value {
+                Some(value) => command.env(variable, value),
+                None => command.env_remove(variable),
+            };
+        }
     }
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow};
 use clap::Parser;
 use tickscope_command::child::Program;
 
-use crate::args::{CargoCli, CargoCommand, SAMPLES};
+use crate::args::{CargoCli, CargoCommand};
 use crate::executable::Executable;
 use crate::handover::Handover;
 use crate::test_list;
@@ -38,9 +38,6 @@ pub(crate) fn run<W: Watcher>(handover: &Handover, words: &[OsString]) -> anyhow
     command
         .env("TICKSCOPE_FUNCTIONS", "on")
         .envs(handover.functions.variables());
-    if let Some(samples) = std::env::var_os(SAMPLES) {
-        command.env(SAMPLES, samples);
-    }
     let watched = Program {
         command,
         name: program.into(),
@@ -111,6 +108,8 @@ fn file_of(file: &Path, program: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::handover::Prepared;
 
@@ -122,6 +121,11 @@ mod tests {
         Handover {
             target_dir: "/p/target/tickscope".into(),
             targets: [("x".to_string(), prepared)].into(),
+            own_variables: [
+                ("RUSTC_WRAPPER".to_string(), None),
+                ("CARGO_BUILD_BUILD_DIR".to_string(), Some("/b".to_string())),
+            ]
+            .into(),
             ..Handover::default()
         }
     }
@@ -143,10 +147,12 @@ mod tests {
         let command = command(&handover(), Path::new("/p/app"), &["--fast".into()]);
         assert_eq!(command.get_program(), "time");
         assert_eq!(command.get_args().collect::<Vec<_>>(), ["-v", "/p/app", "--fast"]);
-        let removed = command
-            .get_envs()
-            .any(|(name, value)| name == "RUSTC_WRAPPER" && value.is_none());
-        assert!(removed);
+        let variables: BTreeMap<_, _> = command.get_envs().collect();
+        assert_eq!(variables[OsStr::new("RUSTC_WRAPPER")], None);
+        assert_eq!(
+            variables[OsStr::new("CARGO_BUILD_BUILD_DIR")],
+            Some(OsStr::new("/b"))
+        );
     }
 
     #[test]

@@ -19,8 +19,8 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
     let done = by_variable
         .run_with("run -- 0", "RUSTC_WRAPPER", &wrapper)
         .with_code(0);
-    // The `RUSTC_WRAPPER` that the program sees is the user's wrapper.
-    let seen = format!("wrapper Some({:?})", wrapper.display().to_string());
+    // The program sees the user's variables.
+    let seen = format!("wrapper Some({:?}) build dir None", wrapper.display().to_string());
     assert!(done.out.contains(&seen), "{done}");
     let by_file = Project::fixture();
     by_file.script("w.sh", WRAPPER);
