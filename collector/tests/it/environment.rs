@@ -185,9 +185,10 @@ fn a_log_without_a_place_says_so() {
 }
 
 fn report_prints_the_tree_on_standard_error_at_exit() {
-    let run = |mode: &str, report: &str| {
+    let run = |mode: &str, report: &str, lines: &str| {
         Isolated::new(test_name!())
             .env("TICKSCOPE_MODE", mode)
+            .env("TICKSCOPE_LINES", lines)
             .env("TICKSCOPE", "report")
             .env("TICKSCOPE_REPORT", report)
             .run(|| {
@@ -197,7 +198,7 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
             })
             .succeeded()
     };
-    let done = run("exact", "");
+    let done = run("exact", "", "off");
     let mut lines = done.stderr.lines();
     assert!(
         lines.any(|line| line.contains("environment::marked") && line.contains("17")),
@@ -210,10 +211,12 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
         0,
         "publishing was not requested"
     );
-    let done = run("adaptive", "stdout");
-    assert!(done.stdout.contains("marked") && done.stderr.is_empty());
-    let rings = rings_in(&done.place().join("rings")).len();
-    assert_eq!(rings, 1, "its samples are the publisher's");
+    for (mode, lines) in [("adaptive", "off"), ("exact", "on")] {
+        let done = run(mode, "stdout", lines);
+        assert!(done.stdout.contains("marked") && done.stderr.is_empty());
+        let rings = rings_in(&done.place().join("rings")).len();
+        assert_eq!(rings, 1, "its samples are the publisher's");
+    }
 }
 
 fn the_mode_is_adaptive_unless_one_is_chosen() {

@@ -53,9 +53,6 @@ pub struct CargoCli<L: Args> {
     pub(crate) command: CargoCommand,
 }
 
-/// Environment variable that switches code samples on or off.
-pub(crate) const SAMPLES: &str = "TICKSCOPE_LINES";
-
 /// Which functions are measured, and how much that may cost.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FunctionsArgs {
@@ -69,7 +66,7 @@ pub(crate) struct FunctionsArgs {
     /// Measure every function, even the smallest and those of the standard library.
     #[arg(long)]
     pub(crate) every_function: bool,
-    /// Limit for the additional CPU time. Default: 5%. Above it, functions are switched off, and a message names them.
+    /// Limit for the additional CPU time. Default: 5%. Above it, functions are switched off; `tickscope sites` names them.
     /// off: no limit.
     #[arg(long, value_name = "PERCENT|off", value_parser = budget)]
     pub(crate) budget: Option<String>,
@@ -120,8 +117,8 @@ impl FunctionsArgs {
         if self.relearn {
             variables.push(("TICKSCOPE_RELEARN", "on".to_string()));
         }
-        if !self.no_samples {
-            variables.push((SAMPLES, "on".to_string()));
+        if self.no_samples {
+            variables.push(("TICKSCOPE_LINES", "off".to_string()));
         }
         variables
     }
@@ -315,14 +312,13 @@ mod tests {
             anew.variables()
                 .contains(&("TICKSCOPE_RELEARN", "on".to_string()))
         );
-        assert_eq!(anew.variables().len(), 4);
+        assert_eq!(anew.variables().len(), 5);
         assert_eq!(
             args("--every-function --not c").or(project).variables(),
             [
                 ("TICKSCOPE_FUNCTIONS", "every".to_string()),
                 ("TICKSCOPE_NOT", "c".to_string()),
-                ("TICKSCOPE_BUDGET", "3%".to_string()),
-                ("TICKSCOPE_LINES", "on".to_string())
+                ("TICKSCOPE_BUDGET", "3%".to_string())
             ]
         );
     }

@@ -144,7 +144,6 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
                 .env("TICKSCOPE_REPORT", report)
                 // Only exact mode has a budget.
                 .env("TICKSCOPE_MODE", "exact")
-                .env("TICKSCOPE_LINES", "on")
                 .envs([("TICKSCOPE_FUNCTIONS", "every"), ("TICKSCOPE_BUDGET", budget)])
                 .env("TICKSCOPE_RELEARN", relearn),
         )
@@ -208,7 +207,7 @@ fn c_of_a_build_script_is_sampled_below_its_caller() {
     let project = Project::copy_of("zoo_c");
     project.run("build --release").with_code(0);
     let (mut command, kept) = project.measured(project.built("release/zoo_c"), "c");
-    let done = finish(command.env("TICKSCOPE_LINES", "on")).with_code(0);
+    let done = finish(&mut command).with_code(0);
     assert!(done.out.ends_with(" 5\n"));
     let counted = Counted::read(&project, &kept);
     counted.assert_balanced();

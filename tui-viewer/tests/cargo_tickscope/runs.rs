@@ -75,7 +75,7 @@ fn the_projects_own_choice_is_passed_on() {
     project
         .run("build")
         .with_code(0)
-        .says(&["to watch it: TICKSCOPE_ONLY='work,it'\\''s::*' TICKSCOPE_BUDGET=7% TICKSCOPE_LINES=on tickscope run -- "]);
+        .says(&["to watch it: TICKSCOPE_ONLY='work,it'\\''s::*' TICKSCOPE_BUDGET=7% tickscope run -- "]);
     project.write("tickscope.toml", "[functions]\n\nnever = true\n");
     project.run("run").failed(
         2,

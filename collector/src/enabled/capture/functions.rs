@@ -122,10 +122,18 @@ pub(crate) fn ends_wait() -> Option<Duration> {
     None
 }
 
+/// Returns whether the program has functions that may be counted.
+pub(crate) fn are_known() -> bool {
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    return function_sites::all().len() > 0;
+    #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+    false
+}
+
 /// Returns whether there are functions whose cost a budget limits.
 pub(crate) fn have_a_budget() -> bool {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-    return function_sites::all().len() > 0 && function_choice::budget().is_some();
+    return are_known() && function_choice::budget().is_some();
     #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
     false
 }

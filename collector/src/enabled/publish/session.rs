@@ -97,7 +97,7 @@ extern "C" fn begin_before_main() {
 /// be inside the program's allocator, where nothing may be allocated. If that thread cannot be started, scopes are
 /// still counted.
 fn at_first_scope() {
-    if config::begins_anew() {
+    if config::begins_anew() && !config::is_forked_child() {
         let _ = threads::spawn(|| {
             thread_lifecycle::exclude();
             begin_by_environment();
@@ -112,19 +112,20 @@ fn begin_by_environment() {
     let _own = current_thread::own_work();
     let auto_start = Settings::auto_start();
     expect_exit();
+    let mut warnings = Vec::new();
+    let settings = in_force(Settings::default(), &mut warnings);
     if auto_start == Some(AutoStart::Report) {
         REPORTS.store(true, Ordering::Relaxed);
         // If only a report was requested, the publisher's thread is needed just for taking samples, keeping functions
         // within their budget, or finding slow calls.
         let wants_publisher = mode_switch::newest().mode.has_estimated_times()
             || functions::have_a_budget()
-            || Settings::wants_publisher();
+            || settings.lines == Some(true)
+            || !settings.watch.is_empty();
         if !wants_publisher {
             return;
         }
     }
-    let mut warnings = Vec::new();
-    let settings = in_force(Settings::default(), &mut warnings);
     let mut shared = shared();
     if shared.phase != Phase::Idle {
         return;
@@ -266,7 +267,7 @@ fn put_in_force(shared: &mut Shared, settings: &Settings) {
             settings.mode.unwrap_or(now.mode),
             settings.histogram.unwrap_or(now.histograms),
         );
-        if settings.lines {
+        if settings.lines == Some(true) {
             state.lines.ask_for(LINES_HZ);
         }
         state.session.name.clone_from(&shared.name);

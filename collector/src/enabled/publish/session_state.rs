@@ -141,8 +141,10 @@ fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 }
 
 /// Applies the environment variables to the settings, and adds a warning for each setting that cannot be applied.
+/// Afterwards, `lines` is set.
 pub(crate) fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settings {
-    let settings = settings.with_environment_and_warnings(warnings);
+    let mut settings = settings.with_environment_and_warnings(warnings);
+    settings.lines.get_or_insert_with(functions::are_known);
     warnings.extend(settings.report_at_exit.as_ref().and_then(report_file::instead));
     warnings.extend(functions::warnings());
     settings

@@ -136,7 +136,7 @@ const VARIABLES: [(&CStr, Allowed); 17] = [
     ),
     (
         c"TICKSCOPE_LINES",
-        Switch("1, on, 0, off", |settings, on| settings.lines = on),
+        Switch("1, on, 0, off", |settings, on| settings.lines = Some(on)),
     ),
     (
         c"TICKSCOPE_END_MS",
@@ -209,11 +209,6 @@ impl Settings {
         let said = os::variable(c"TICKSCOPE").and_then(auto_start).flatten();
         let place = || os::variable(c"TICKSCOPE_REPORT").filter(|place| !place.is_empty());
         said.or_else(|| place().map(|_| AutoStart::Report))
-    }
-
-    /// Returns whether the environment names functions to watch, which needs a publisher.
-    pub(crate) fn wants_publisher() -> bool {
-        os::variable(c"TICKSCOPE_WATCH").is_some_and(|functions| !functions.is_empty())
     }
 
     /// Prints a warning to standard error if the value of `TICKSCOPE` is invalid. Nothing is started in that case, so

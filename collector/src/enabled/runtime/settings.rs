@@ -58,8 +58,9 @@ pub(crate) struct Settings {
     pub(crate) allow_remote_control: bool,
     /// Whether time off the CPU is measured separately from work.
     pub(crate) waits: bool,
-    /// Whether the program counter is sampled right from the start.
-    pub(crate) lines: bool,
+    /// Whether the program counter is sampled right from the start. If nothing is set, it is sampled if the program has
+    /// functions that may be counted, because the time of those that are not counted would be missing otherwise.
+    pub(crate) lines: Option<bool>,
     /// The watched functions, each with its threshold for slow calls.
     pub(crate) watch: Vec<(String, Over)>,
     /// How long the end of a session or of the program waits for the last record if there is no progress.
@@ -91,7 +92,7 @@ impl Default for Settings {
             log_every: None,
             allow_remote_control: true,
             waits: true,
-            lines: false,
+            lines: None,
             watch: Vec::new(),
             end_within: Duration::from_secs(2),
             end_on_signals: false,
