@@ -28,8 +28,9 @@ static OWNER: AtomicU32 = AtomicU32::new(0);
 /// # Errors
 /// The thread cannot be started, so no handler is installed.
 pub(crate) fn install(waiting_thread: fn()) -> io::Result<()> {
-    if OWNER.swap(std::process::id(), Ordering::Relaxed) != std::process::id() {
+    if OWNER.load(Ordering::Relaxed) != std::process::id() {
         CAME.store(0, Ordering::Relaxed);
+        OWNER.store(std::process::id(), Ordering::Relaxed);
         threads::spawn(waiting_thread).inspect_err(|_| OWNER.store(0, Ordering::Relaxed))?;
     }
     for signal in SIGNALS {
