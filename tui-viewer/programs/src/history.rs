@@ -46,6 +46,8 @@ pub struct History {
     /// Whether the snapshots come from a recording. Those are kept regardless of their age, as long as they fit into
     /// [`BYTES_MAX`].
     pub recorded: bool,
+    /// Sequence number and capture time of the last snapshot that was noted.
+    noted: (u64, u64),
     /// Counts how often the past was cleared or a record was inserted before others.
     revision: u64,
     decoded: RefCell<Vec<Rc<Snapshot>>>,
@@ -66,7 +68,14 @@ impl History {
     /// Takes a new snapshot, unless the history already has its record from the file, or the snapshot is large and
     /// comes less than a second after the last one.
     pub fn note(&mut self, snapshot: &Snapshot) {
-        let unix_ns = snapshot.capture.unix_ns;
+        let (seq, unix_ns) = (snapshot.capture.seq, snapshot.capture.unix_ns);
+        let before = std::mem::replace(&mut self.noted, (seq, unix_ns));
+        if before.0 < seq && unix_ns < before.1 {
+            // The wall clock was set back, so the age of the other moments is unknown.
+            self.moments.clear();
+            self.decoded.borrow_mut().clear();
+            self.revision += 1;
+        }
         if self.place(unix_ns).is_ok() || self.is_too_dense(unix_ns) {
             return;
         }
@@ -299,6 +308,19 @@ mod tests {
         assert!(late > times.len() / 4, "the last seconds stay densest: {times:?}");
         history.remember(vec![past(300 * SECOND_NS, BYTES_MAX)]);
         assert!(history.bytes() <= BYTES_MAX, "what is too long is not taken");
+    }
+
+    #[test]
+    fn it_begins_anew_where_the_wall_clock_is_set_back() {
+        let mut history = History::default();
+        let mut snapshot = orderbook::snapshot(20);
+        for unix_ns in [5_000, 5_001, 1_000, 1_001].map(|seconds| seconds * SECOND_NS) {
+            snapshot.capture.seq += 1;
+            snapshot.capture.unix_ns = unix_ns;
+            history.note(&snapshot);
+        }
+        let times: Vec<u64> = history.times().map(|at| at / SECOND_NS).collect();
+        assert_eq!(times, [1_000, 1_001]);
     }
 
     #[test]
