@@ -98,12 +98,8 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
                     "scope" => tickscope::time!("ends", end()),
                     _ => {
                         support::on_signal(libc::SIGUSR1, ending);
-                        // SAFETY: `pthread_self` takes no arguments and cannot fail.
-                        let main = unsafe { libc::pthread_self() };
-                        std::thread::spawn(move || {
-                            // SAFETY: the main thread lives as long as the program.
-                            unsafe { libc::pthread_kill(main, libc::SIGUSR1) }
-                        });
+                        let main = support::thread_id();
+                        std::thread::spawn(move || support::signal_thread(main, libc::SIGUSR1));
                         let allocates = std::env::var("FROM").unwrap() != "handler";
                         loop {
                             tickscope::scope!("interrupted");
@@ -296,8 +292,8 @@ fn a_forked_child_with_a_session_of_its_own_ends_by_the_signal_with_its_last_rec
         let child = support::fork(|| {
             let _session = Builder::new("child").try_start().unwrap();
             tickscope::time!("in the child", ());
-            // SAFETY: `kill` and `getpid` take no pointers.
-            unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
+            // SAFETY: `kill` takes no pointers.
+            unsafe { libc::kill(std::process::id() as libc::pid_t, libc::SIGTERM) };
             std::thread::sleep(support::FOR_GOOD);
             0
         });

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, Says, calls_of, each_passes, has_exited, isolated_as_usual, limit, mapped, newest,
-    publisher_of, quick, ring_of, test_name, wait_until,
+    self, Isolated, Resource, Says, calls_of, each_passes, has_exited, isolated_as_usual, limit, mapped,
+    newest, publisher_of, quick, ring_of, test_name, wait_until,
 };
 use tickscope::{Builder, Mode, Over, Status};
 use tickscope_testkit::suite::skip;
 
 /// Starts a session while `resource` is limited to `most`, and returns the session's warnings.
-fn start_under(resource: libc::__rlimit_resource_t, most: u64) -> String {
+fn start_under(resource: Resource, most: u64) -> String {
     let before = limit(resource, most);
     let session = Builder::new("limited").start();
     limit(resource, before);
@@ -70,8 +70,7 @@ static HANDLED_BY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 static STARTER: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn handled(_: libc::c_int) {
-    // SAFETY: the call takes no argument and cannot fail.
-    let tid = unsafe { libc::gettid() } as u64;
+    let tid = crate::support::thread_id() as u64;
     let of = usize::from(tid != STARTER.load(Ordering::Relaxed));
     HANDLED_BY[of].fetch_add(1, Ordering::Relaxed);
 }
@@ -86,15 +85,19 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
     let make = |_| Isolated::as_usual(test_name!());
     let all = each_passes(policies, make, |policy| {
         let real_time = matches!(policy, libc::SCHED_FIFO | libc::SCHED_RR);
-        let parameters = libc::sched_param {
-            sched_priority: i32::from(real_time),
+        let with_priority = |priority| {
+            // SAFETY: the struct contains only numbers, so all zeros are a valid value.
+            let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+            parameters.sched_priority = priority;
+            parameters
         };
+        let parameters = with_priority(i32::from(real_time));
         let may_be = |policy, parameters: &libc::sched_param| {
             // SAFETY: 0 is the calling thread.
             unsafe { libc::sched_setscheduler(0, policy, parameters) == 0 }
         };
         // An unprivileged thread can change to the idle policy, but cannot change back.
-        let usual = libc::sched_param { sched_priority: 0 };
+        let usual = with_priority(0);
         let may_change = may_be(policy, &parameters) && may_be(libc::SCHED_OTHER, &usual);
         if !(may_change && may_be(policy, &parameters)) {
             return support::tell("refused", "no rights to change how threads are scheduled");
@@ -111,8 +114,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
         if deaf {
             mask(libc::SIG_BLOCK);
         }
-        // SAFETY: the call takes no argument and cannot fail.
-        STARTER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
+        STARTER.store(crate::support::thread_id() as u64, Ordering::Relaxed);
         let session = quick("starts");
         let publisher = publisher_of(std::process::id());
         // SAFETY: the call takes no pointers.

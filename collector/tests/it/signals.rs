@@ -44,14 +44,13 @@ pub(super) fn profile(on: bool) {
 }
 
 /// Threads that are working and may be signalled.
-static AT_WORK: Mutex<Vec<libc::pthread_t>> = Mutex::new(Vec::new());
+static AT_WORK: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
 
 /// Signals all working threads. No thread can end meanwhile, because it must take the lock of this list before it ends.
 fn prod() {
     let at_work = AT_WORK.lock().unwrap();
     for &thread in at_work.iter() {
-        // SAFETY: a thread removes itself from the list before it ends.
-        unsafe { libc::pthread_kill(thread, libc::SIGPROF) };
+        support::signal_thread(thread, libc::SIGPROF);
     }
 }
 
@@ -69,16 +68,14 @@ pub(super) fn while_interrupted(
         let handled = handled.load(Ordering::Relaxed);
         handled >= times || handled >= times / 100 && began.elapsed() > Duration::from_secs(2)
     };
-    // SAFETY: the call takes no argument and cannot fail.
-    let worker = unsafe { libc::pthread_self() };
+    let worker = support::thread_id();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // Without this mask, a handler could run on this thread while the thread ends.
             mask(libc::SIG_BLOCK);
             while !over.load(Ordering::Relaxed) {
-                // SAFETY: the worker outlives this thread.
-                unsafe { libc::pthread_kill(worker, signal) };
+                support::signal_thread(worker, signal);
             }
         });
         while !is_enough() {
@@ -101,8 +98,7 @@ fn mask(how: libc::c_int) {
 }
 
 fn listed(work: impl FnOnce()) {
-    // SAFETY: the call takes no argument and cannot fail.
-    let me = unsafe { libc::pthread_self() };
+    let me = support::thread_id();
     AT_WORK.lock().unwrap().push(me);
     mask(libc::SIG_UNBLOCK);
     // On most threads, the first scope is opened by a signal handler that has interrupted one of these allocations.

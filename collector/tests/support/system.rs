@@ -26,8 +26,14 @@ pub(crate) fn mapped() -> u64 {
     facts.split(' ').next().unwrap().parse::<u64>().unwrap() * 4096
 }
 
+/// Type of the name of a resource, which depends on the C library.
+#[cfg(target_env = "musl")]
+pub(crate) type Resource = libc::c_int;
+#[cfg(not(target_env = "musl"))]
+pub(crate) type Resource = libc::__rlimit_resource_t;
+
 /// Sets a resource limit of this process, and returns the previous limit.
-pub(crate) fn limit(resource: libc::__rlimit_resource_t, most: u64) -> u64 {
+pub(crate) fn limit(resource: Resource, most: u64) -> u64 {
     let mut limits = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
@@ -70,6 +76,18 @@ pub(crate) fn status_of(pid: libc::pid_t) -> ExitStatus {
         let ended = unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) };
         (ended == pid).then(|| ExitStatus::from_raw(status))
     })
+}
+
+/// Returns the id of the calling thread.
+pub(crate) fn thread_id() -> libc::pid_t {
+    // SAFETY: the call takes no arguments and cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// Sends a signal to a thread of this process. Does nothing if the thread has ended.
+pub(crate) fn signal_thread(tid: libc::pid_t, signal: libc::c_int) {
+    // SAFETY: the call takes no pointers.
+    unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), tid, signal) };
 }
 
 /// Pins the calling thread to one CPU.

@@ -338,8 +338,7 @@ fn live(desk: &Desk, life: u64) {
         pauses: Stack::new(),
         life,
     };
-    // SAFETY: the call takes no argument and cannot fail.
-    let tid = unsafe { libc::gettid() } as u32;
+    let tid = crate::support::thread_id() as u32;
     desk.write(|paper| paper.begun = Some((tid, allocated())));
     loop {
         let act = desk.wait(|paper| paper.to_do.take());
