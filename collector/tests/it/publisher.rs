@@ -131,11 +131,7 @@ fn the_publisher_is_a_good_guest() {
     // SAFETY: the call takes no argument.
     pin(unsafe { libc::sched_getcpu() } as usize);
     let pinned = status_line(std::process::id(), "Cpus_allowed");
-    // SAFETY: an all-zero `sched_param` is valid.
-    let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
-    // SAFETY: `parameters` is valid, and 0 means the calling thread.
-    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters) };
-    assert_eq!(result, 0);
+    assert!(support::schedule(libc::SCHED_BATCH, 0));
 
     let (_session, ring) = publishing();
     let _slot = ring.take_slot().unwrap();

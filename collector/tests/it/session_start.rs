@@ -85,21 +85,9 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
     let make = |_| Isolated::as_usual(test_name!());
     let all = each_passes(policies, make, |policy| {
         let real_time = matches!(policy, libc::SCHED_FIFO | libc::SCHED_RR);
-        let with_priority = |priority| {
-            // SAFETY: the struct contains only numbers, so all zeros are a valid value.
-            let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
-            parameters.sched_priority = priority;
-            parameters
-        };
-        let parameters = with_priority(i32::from(real_time));
-        let may_be = |policy, parameters: &libc::sched_param| {
-            // SAFETY: 0 is the calling thread.
-            unsafe { libc::sched_setscheduler(0, policy, parameters) == 0 }
-        };
+        let may_be = || support::schedule(policy, i32::from(real_time));
         // An unprivileged thread can change to the idle policy, but cannot change back.
-        let usual = with_priority(0);
-        let may_change = may_be(policy, &parameters) && may_be(libc::SCHED_OTHER, &usual);
-        if !(may_change && may_be(policy, &parameters)) {
+        if !(may_be() && support::schedule(libc::SCHED_OTHER, 0) && may_be()) {
             return support::tell("refused", "no rights to change how threads are scheduled");
         }
         let deaf = policy == libc::SCHED_OTHER;
@@ -174,7 +162,7 @@ fn what_a_start_asks_for_is_in_force_when_it_returns() {
 /// The stack of the thread that calls `start` is too small for taking a snapshot.
 fn a_start_on_a_small_stack_publishes() {
     let done = isolated_as_usual!(|| {
-        let small = std::thread::Builder::new().stack_size(libc::PTHREAD_STACK_MIN);
+        let small = std::thread::Builder::new().stack_size(libc::PTHREAD_STACK_MIN.max(16 << 10));
         let started = small.spawn(|| {
             let session = tickscope::start("small");
             assert_eq!(session.status(), Status::Publishing);

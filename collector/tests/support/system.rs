@@ -90,6 +90,13 @@ pub(crate) fn signal_thread(tid: libc::pid_t, signal: libc::c_int) {
     unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), tid, signal) };
 }
 
+/// Sets the scheduling policy and priority of the calling thread. Returns whether the system permits that.
+// This makes the system call directly because musl's `sched_setscheduler` does nothing.
+pub(crate) fn schedule(policy: libc::c_int, priority: libc::c_int) -> bool {
+    // SAFETY: 0 is the calling thread, and the parameters live through the call.
+    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) == 0 }
+}
+
 /// Pins the calling thread to one CPU.
 pub(crate) fn pin(cpu: usize) {
     // SAFETY: an all-zero `cpu_set_t` is valid (an empty set).

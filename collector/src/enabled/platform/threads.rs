@@ -125,8 +125,16 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
 fn reset_scheduling() {
     // SAFETY: the struct contains only numbers, so all zeros are a valid value.
     let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    // This makes the system call directly because musl's `sched_setscheduler` does nothing.
     // SAFETY: 0 is the calling thread; `parameters` lives through the call.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &parameters) };
+    unsafe {
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
+            0,
+            libc::SCHED_OTHER,
+            &raw const parameters,
+        )
+    };
     let cpus = CPUS.each_ref().map(|word| word.load(Ordering::Relaxed));
     if cpus != [0; 16] {
         // SAFETY: 0 is the calling thread, and `cpus` has the given length.
