@@ -105,11 +105,8 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
         STARTER.store(crate::support::thread_id() as u64, Ordering::Relaxed);
         let session = quick("starts");
         let publisher = publisher_of(std::process::id());
-        // SAFETY: the call takes no pointers.
-        let result = unsafe { libc::sched_getscheduler(publisher as i32) };
-        assert_eq!(result, libc::SCHED_OTHER);
-        // SAFETY: the call takes no pointers.
-        assert_eq!(unsafe { libc::sched_getscheduler(0) }, policy);
+        assert_eq!(support::policy_of(publisher), libc::SCHED_OTHER);
+        assert_eq!(support::policy_of(0), policy);
         support::on_signal(libc::SIGUSR1, handled);
         let send = || {
             // SAFETY: the signal goes to this process, which has a handler for it.

@@ -97,6 +97,12 @@ pub(crate) fn schedule(policy: libc::c_int, priority: libc::c_int) -> bool {
     unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) == 0 }
 }
 
+/// Returns the scheduling policy of a thread; 0 is the calling thread.
+pub(crate) fn policy_of(tid: u32) -> libc::c_int {
+    // SAFETY: the call takes no pointers.
+    unsafe { libc::syscall(libc::SYS_sched_getscheduler, tid) as libc::c_int }
+}
+
 /// Pins the calling thread to one CPU.
 pub(crate) fn pin(cpu: usize) {
     // SAFETY: an all-zero `cpu_set_t` is valid (an empty set).
