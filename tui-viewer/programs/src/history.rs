@@ -69,13 +69,11 @@ impl History {
     /// comes less than a second after the last one.
     pub fn note(&mut self, snapshot: &Snapshot) {
         let (seq, unix_ns) = (snapshot.capture.seq, snapshot.capture.unix_ns);
-        let before = std::mem::replace(&mut self.noted, (seq, unix_ns));
-        if before.0 < seq && unix_ns < before.1 {
+        if !self.recorded && self.noted.0 < seq && unix_ns < self.noted.1 {
             // The wall clock was set back, so the age of the other moments is unknown.
-            self.moments.clear();
-            self.decoded.borrow_mut().clear();
-            self.revision += 1;
+            self.clear();
         }
+        self.noted = (seq, unix_ns);
         if self.place(unix_ns).is_ok() || self.is_too_dense(unix_ns) {
             return;
         }
@@ -179,7 +177,7 @@ impl History {
         least.map_or(0, |(index, _)| index + 1)
     }
 
-    /// Removes all moments, because another program or another run has begun.
+    /// Removes all moments, because another program or another run has begun, or the wall clock was set back.
     pub fn clear(&mut self) {
         *self = Self {
             revision: self.revision + 1,
@@ -312,15 +310,21 @@ mod tests {
 
     #[test]
     fn it_begins_anew_where_the_wall_clock_is_set_back() {
-        let mut history = History::default();
-        let mut snapshot = orderbook::snapshot(20);
-        for unix_ns in [5_000, 5_001, 1_000, 1_001].map(|seconds| seconds * SECOND_NS) {
-            snapshot.capture.seq += 1;
-            snapshot.capture.unix_ns = unix_ns;
-            history.note(&snapshot);
-        }
-        let times: Vec<u64> = history.times().map(|at| at / SECOND_NS).collect();
-        assert_eq!(times, [1_000, 1_001]);
+        let kept = |recorded| {
+            let mut history = History {
+                recorded,
+                ..History::default()
+            };
+            let mut snapshot = orderbook::snapshot(20);
+            for unix_ns in [5_000, 5_001, 1_000, 1_001].map(|seconds| seconds * SECOND_NS) {
+                snapshot.capture.seq += 1;
+                snapshot.capture.unix_ns = unix_ns;
+                history.note(&snapshot);
+            }
+            history.times().map(|at| at / SECOND_NS).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(false), [1_000, 1_001]);
+        assert_eq!(kept(true), [1_000, 1_001, 5_000, 5_001], "a recording is kept");
     }
 
     #[test]
