@@ -207,8 +207,8 @@ impl Builder {
         self
     }
 
-    /// Sets whether the program counter is sampled as soon as the session starts. By default it is only in programs
-    /// that were built by `cargo tickscope`. Viewers then show the time spent in each line, even in functions that are
+    /// Sets whether the program counter is sampled as soon as the session starts; on by default in programs
+    /// that were built by `cargo tickscope`, off in others. Viewers then show the time spent in each line, even in functions that are
     /// not measured. Each thread gets a timer that runs on the thread's CPU time and requests a thousand signals a
     /// second; the kernel sends at most one per kernel tick. The signal is `SIGPROF`, or a real-time signal if the
     /// program uses `SIGPROF`. Variable: `TICKSCOPE_LINES`.

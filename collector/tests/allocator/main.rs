@@ -49,13 +49,8 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-fn own_tid() -> u32 {
-    // SAFETY: `gettid` takes no arguments and cannot fail.
-    unsafe { libc::gettid() as u32 }
-}
-
 fn locked<T>(body: impl FnOnce() -> T) -> T {
-    let me = own_tid();
+    let me = support::thread_id();
     while let Err(holder) = HOLDER.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
         if holder == me {
             // A message would allocate.
@@ -71,17 +66,17 @@ fn locked<T>(body: impl FnOnce() -> T) -> T {
 // SAFETY: every method forwards its arguments to the system allocator.
 unsafe impl GlobalAlloc for Measured {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if GIVES_UP.load(Ordering::Relaxed) == own_tid() {
+        if GIVES_UP.load(Ordering::Relaxed) == support::thread_id() {
             GIVES_UP.store(0, Ordering::Relaxed);
             std::process::exit(7);
         }
-        if INTERRUPTED.load(Ordering::Relaxed) == own_tid() {
+        if INTERRUPTED.load(Ordering::Relaxed) == support::thread_id() {
             INTERRUPTED.store(0, Ordering::Relaxed);
             // SAFETY: `raise` takes no pointers.
             unsafe { libc::raise(libc::SIGUSR1) };
         }
         locked(|| {
-            if GIVES_UP_INSIDE.load(Ordering::Relaxed) == own_tid() {
+            if GIVES_UP_INSIDE.load(Ordering::Relaxed) == support::thread_id() {
                 // SAFETY: `exit` takes no pointers. Other threads run on until the process ends, as in any program.
                 unsafe { libc::exit(7) };
             }
@@ -210,7 +205,7 @@ fn an_exit_while_a_session_is_asked_says_that_there_is_no_report() {
             let session = started(builder.report_at_exit(Destination::Stdout));
             let asks = std::env::var("ASKS").unwrap();
             assert_eq!(session.warnings().len(), 1);
-            GIVES_UP.store(own_tid(), Ordering::Relaxed);
+            GIVES_UP.store(support::thread_id(), Ordering::Relaxed);
             match asks.as_str() {
                 "session" => drop(session.warnings()),
                 _ => drop(tickscope::snapshot()),
@@ -235,7 +230,7 @@ fn an_exit_inside_the_allocator_allocates_nothing() {
             let _session = Builder::new("ends").try_start().unwrap();
             let end = || {
                 tickscope::scope!("ends");
-                GIVES_UP_INSIDE.store(own_tid(), Ordering::Relaxed);
+                GIVES_UP_INSIDE.store(support::thread_id(), Ordering::Relaxed);
                 black_box(vec![0u8; 64]);
             };
             if std::env::var("FROM").unwrap() == "main" {
@@ -267,7 +262,7 @@ fn an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing() {
             assert_eq!(session.warnings().len(), 1);
             BY_LIBC.store(std::env::var("WAY").unwrap() == "libc", Ordering::Relaxed);
             support::on_signal(libc::SIGUSR1, exiting);
-            INTERRUPTED.store(own_tid(), Ordering::Relaxed);
+            INTERRUPTED.store(support::thread_id(), Ordering::Relaxed);
             // `warnings` holds the session's lock while it allocates a copy of the warnings.
             drop(session.warnings());
             panic!("it goes on");

@@ -31,8 +31,7 @@ static WAITERS: [AtomicU32; 8] = [const { AtomicU32::new(0) }; 8];
 
 /// Stores the id of the calling thread under this number. Right after that, the thread must wait for a lock.
 fn waits_next(number: usize) {
-    // SAFETY: `gettid` takes no arguments and cannot fail.
-    WAITERS[number].store(unsafe { libc::gettid() } as u32, Ordering::Release);
+    WAITERS[number].store(crate::support::thread_id(), Ordering::Release);
 }
 
 /// Returns whether a thread is asleep. A runnable thread that is waiting for a CPU is not.

@@ -152,7 +152,7 @@ fn the_publisher_is_a_good_guest() {
     assert_ne!(publisher, std::process::id());
     assert_eq!(tids().count(), 2);
     let blocked = u64::from_str_radix(&status_line(publisher, "SigBlk"), 16).unwrap();
-    // All signals must be blocked, except for two that cannot be blocked and those that the C library reserves.
+    // All signals must be blocked, except SIGKILL, SIGSTOP and the signals that the C library reserves.
     let cannot = [libc::SIGKILL, libc::SIGSTOP]
         .into_iter()
         .chain(32..libc::SIGRTMIN());

@@ -303,7 +303,7 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| {
                 tickscope::scope!("waiter");
-                tid.store(crate::support::thread_id() as u32, Ordering::Release);
+                tid.store(crate::support::thread_id(), Ordering::Release);
                 for (number, lock) in (1..).zip(&locks) {
                     while held.load(Ordering::Acquire) < number {
                         std::thread::yield_now();

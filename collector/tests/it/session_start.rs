@@ -70,7 +70,7 @@ static HANDLED_BY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 static STARTER: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn handled(_: libc::c_int) {
-    let tid = crate::support::thread_id() as u64;
+    let tid = u64::from(crate::support::thread_id());
     let of = usize::from(tid != STARTER.load(Ordering::Relaxed));
     HANDLED_BY[of].fetch_add(1, Ordering::Relaxed);
 }
@@ -102,7 +102,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
         if deaf {
             mask(libc::SIG_BLOCK);
         }
-        STARTER.store(crate::support::thread_id() as u64, Ordering::Relaxed);
+        STARTER.store(u64::from(crate::support::thread_id()), Ordering::Relaxed);
         let session = quick("starts");
         let publisher = publisher_of(std::process::id());
         assert_eq!(support::policy_of(publisher), libc::SCHED_OTHER);

@@ -44,7 +44,7 @@ pub(super) fn profile(on: bool) {
 }
 
 /// Threads that are working and may be signalled.
-static AT_WORK: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
+static AT_WORK: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// Signals all working threads. No thread can end meanwhile, because it must take the lock of this list before it ends.
 fn prod() {

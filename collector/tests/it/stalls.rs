@@ -100,7 +100,7 @@ static HOLDER: AtomicU64 = AtomicU64::new(0);
 
 /// Returns tick 1. On the thread `HOLDER`, does not return until `HOLDER` is cleared.
 fn holding_clock() -> u64 {
-    let tid = crate::support::thread_id() as u64;
+    let tid = u64::from(crate::support::thread_id());
     if HOLDER.load(Ordering::Relaxed) == tid {
         HOLDS.store(true, Ordering::Relaxed);
         while HOLDER.load(Ordering::Relaxed) == tid {
@@ -143,7 +143,7 @@ fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
             HOLDER.store(0, Ordering::Relaxed);
             shown
         });
-        HOLDER.store(crate::support::thread_id() as u64, Ordering::Relaxed);
+        HOLDER.store(u64::from(crate::support::thread_id()), Ordering::Relaxed);
         deed();
         let shown = meanwhile.join().unwrap();
         let later = tickscope::snapshot();
@@ -164,7 +164,7 @@ fn threads_that_end_during_a_long_capture_are_folded() {
     let _session = Builder::new("long").clock(Clock::Custom(late_clock, 1e9)).start();
     tickscope::time!("first", ());
     let capture = std::thread::spawn(|| {
-        HOLDER.store(crate::support::thread_id() as u64, Ordering::Relaxed);
+        HOLDER.store(u64::from(crate::support::thread_id()), Ordering::Relaxed);
         tickscope::snapshot()
     });
     wait_until("the capture", || HOLDS.load(Ordering::Relaxed));

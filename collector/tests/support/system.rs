@@ -79,13 +79,13 @@ pub(crate) fn status_of(pid: libc::pid_t) -> ExitStatus {
 }
 
 /// Returns the id of the calling thread.
-pub(crate) fn thread_id() -> libc::pid_t {
+pub(crate) fn thread_id() -> u32 {
     // SAFETY: the call takes no arguments and cannot fail.
-    unsafe { libc::gettid() }
+    unsafe { libc::gettid() as u32 }
 }
 
 /// Sends a signal to a thread of this process. Does nothing if the thread has ended.
-pub(crate) fn signal_thread(tid: libc::pid_t, signal: libc::c_int) {
+pub(crate) fn signal_thread(tid: u32, signal: libc::c_int) {
     // SAFETY: the call takes no pointers.
     unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), tid, signal) };
 }

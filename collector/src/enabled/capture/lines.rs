@@ -63,8 +63,8 @@ pub(crate) struct Lines {
     lost_in_rings: Sampled,
     /// Loaded files. A file gets a module number once it contains a sample.
     loaded: Vec<(Loaded, Option<u32>)>,
-    /// The value of [`modules::changes`] when `loaded` was read.
-    changes: u64,
+    /// The value of [`modules::changes`] when `loaded` was read; `None` before.
+    changes: Option<u64>,
     modules: Vec<Module>,
 }
 
@@ -129,7 +129,7 @@ impl Lines {
             return;
         };
         self.drain();
-        self.look_for_changes();
+        self.look_what_is_loaded();
         let living: BTreeMap<usize, (&'static Block, u32)> = registry::living()
             .map(|block| {
                 let tid = block.tid.load(Ordering::Relaxed);
@@ -207,9 +207,8 @@ impl Lines {
             return;
         }
         let mut lost_in_rings = Sampled::default();
-        let mut looked_again = false;
         for ring in registry::all().filter_map(|block| block.pcs.get()) {
-            ring.take(|sample| self.add(sample, &mut looked_again));
+            ring.take(|sample| self.add(sample));
             let (samples, cpu_ns) = ring.lost();
             lost_in_rings.add(Sampled { samples, cpu_ns });
         }
@@ -217,8 +216,8 @@ impl Lines {
         self.lost_in_rings = lost_in_rings;
     }
 
-    fn add(&mut self, sample: PcSample, looked_again: &mut bool) {
-        let (module, address) = self.place(sample.pc, looked_again);
+    fn add(&mut self, sample: PcSample) {
+        let (module, address) = self.place(sample.pc);
         let place = (sample.inside, module, address);
         let is_told = self.found.len() < PLACES_MOST || self.found.contains_key(&place);
         let place = if is_told {
@@ -234,12 +233,12 @@ impl Lines {
 
     /// Returns the module that contains an address, and the address within the module's file. If no known file contains the
     /// address, looks for newly loaded files, unless `looked_again` says that this was already done.
-    fn place(&mut self, pc: u64, looked_again: &mut bool) -> (u32, u64) {
+    fn place(&mut self, pc: u64) -> (u32, u64) {
         let address = pc as usize;
         let is_known =
             |loaded: &[(Loaded, Option<u32>)]| loaded.iter().position(|(loaded, _)| loaded.holds(address));
         let mut at = is_known(&self.loaded);
-        if at.is_none() && !std::mem::replace(looked_again, true) {
+        if at.is_none() {
             self.look_what_is_loaded();
             at = is_known(&self.loaded);
         }
@@ -263,14 +262,12 @@ impl Lines {
     }
 
     /// Looks again what is loaded if that has changed. An address may then belong to another file than before.
-    fn look_for_changes(&mut self) {
-        if self.changes != modules::changes() {
-            self.look_what_is_loaded();
-        }
-    }
-
     fn look_what_is_loaded(&mut self) {
-        self.changes = modules::changes();
+        let changes = Some(modules::changes());
+        if self.changes == changes {
+            return;
+        }
+        self.changes = changes;
         let before = std::mem::take(&mut self.loaded);
         for loaded in modules::loaded() {
             let number = before
@@ -350,15 +347,15 @@ mod tests {
     fn an_address_is_in_the_file_that_is_loaded_there_now() {
         let mut lines = Lines::default();
         let code = (shown as *const ()).addr() as u64;
-        let place = lines.place(code, &mut false);
+        let place = lines.place(code);
         // As if another file had been loaded at the same address before.
         for (loaded, number) in &mut lines.loaded {
             loaded.base += 1;
             *number = number.map(|number| number + 1);
         }
-        lines.changes += 1;
-        lines.look_for_changes();
-        assert_eq!(lines.place(code, &mut false), place);
+        lines.changes = lines.changes.map(|changes| changes + 1);
+        lines.look_what_is_loaded();
+        assert_eq!(lines.place(code), place);
         assert_eq!(
             lines.modules.len(),
             1,

@@ -123,16 +123,15 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
 /// every CPU that the program was allowed to use when it started. If the system forbids this, the thread keeps the
 /// inherited settings.
 fn reset_scheduling() {
-    // SAFETY: the struct contains only numbers, so all zeros are a valid value.
-    let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    let priority = 0;
     // This makes the system call directly because musl's `sched_setscheduler` does nothing.
-    // SAFETY: 0 is the calling thread; `parameters` lives through the call.
+    // SAFETY: 0 is the calling thread. The kernel reads one `c_int`, the priority, which lives through the call.
     unsafe {
         libc::syscall(
             libc::SYS_sched_setscheduler,
             0,
             libc::SCHED_OTHER,
-            &raw const parameters,
+            &raw const priority,
         )
     };
     let cpus = CPUS.each_ref().map(|word| word.load(Ordering::Relaxed));

@@ -59,7 +59,7 @@ pub(crate) struct Settings {
     /// Whether time off the CPU is measured separately from work.
     pub(crate) waits: bool,
     /// Whether the program counter is sampled right from the start. If nothing is set, it is sampled if the program has
-    /// functions that may be counted, because the time of those that are not counted would be missing otherwise.
+    /// functions that may be counted, because the time of functions without counts would be missing otherwise.
     pub(crate) lines: Option<bool>,
     /// The watched functions, each with its threshold for slow calls.
     pub(crate) watch: Vec<(String, Over)>,

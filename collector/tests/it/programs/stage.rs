@@ -338,7 +338,7 @@ fn live(desk: &Desk, life: u64) {
         pauses: Stack::new(),
         life,
     };
-    let tid = crate::support::thread_id() as u32;
+    let tid = crate::support::thread_id();
     desk.write(|paper| paper.begun = Some((tid, allocated())));
     loop {
         let act = desk.wait(|paper| paper.to_do.take());
