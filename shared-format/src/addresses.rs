@@ -19,6 +19,16 @@ pub struct Frame {
     pub line: u32,
 }
 
+impl Frame {
+    /// Returns the module and the name, such as `app::parser::parse`.
+    pub fn full_name(&self) -> String {
+        match self.module.is_empty() {
+            true => self.function.clone(),
+            false => format!("{}::{}", self.module, self.function),
+        }
+    }
+}
+
 /// Maximum number of addresses that a recording keeps.
 pub const ADDRESSES_MAX: usize = 100_000;
 

@@ -223,11 +223,13 @@ impl CallTree {
         merge(Quantity::Ready, &|row, _, ready_ns| {
             row.self_off += OffCpu { ready_ns, ..off };
         });
-        if snapshot.values != Values::Counts {
-            merge(Quantity::Sampled, &|row, ticks, ns| {
-                row.sampled += SampledTime { ticks, ns };
-            });
-        }
+        merge(Quantity::Sampled, &|row, ticks, ns| {
+            row.sampled += SampledTime {
+                is_there: true,
+                ticks,
+                ns,
+            };
+        });
         if snapshot.values != Values::Time {
             return;
         }

@@ -81,7 +81,7 @@ pub struct Located<'a> {
     pub scope: Scope,
     /// The executable or library that contains the address, if any.
     pub module: Option<&'a Module>,
-    /// Whether nothing is left to be looked up: either the frames of the address are known, or the address belongs to no file.
+    /// Whether the code at the address is known: either its frames are, or it belongs to no file.
     pub is_looked_up: bool,
     /// Frame of the scope's own function; `None` if no frame belongs to that function.
     pub own: Option<&'a Frame>,
@@ -97,7 +97,7 @@ impl<'a> Located<'a> {
     }
 
     /// Returns the function that the scope's own function called, if any. A function without a name is named after its
-    /// executable or library.
+    /// executable or library. Merged samples tell no function.
     pub fn callee(&self) -> Option<Frame> {
         match self.called.last() {
             Some(callee) if !callee.function.is_empty() => Some(Frame {
@@ -107,7 +107,7 @@ impl<'a> Located<'a> {
                 },
                 ..callee.clone()
             }),
-            None if self.own.is_some() => None,
+            None if self.own.is_some() || self.sample.is_merged() => None,
             Some(_) | None => Some(Frame {
                 function: unnamed(self.module),
                 ..Frame::default()
@@ -136,7 +136,7 @@ pub fn located<'a>(
     lines.samples.iter().map(move |sample| {
         let module = lines.modules.get(sample.module as usize);
         let frames = module.and_then(|module| addresses.looked_up(module, sample.address));
-        let is_looked_up = module.is_none() || frames.is_some();
+        let is_looked_up = frames.is_some() || module.is_none() && !sample.is_merged();
         let frames = frames.unwrap_or_default();
         let scope = match frames.last().is_some_and(is_collector) {
             true => Scope::Measuring,
@@ -275,6 +275,8 @@ mod tests {
             sample(parse, 0, 4, 1),
             sample(parse, 0, 6, 1),
             sample(parse, NO_MODULE, 9, 2),
+            // Samples at several places, which were merged.
+            sample(parse, NO_MODULE, 0, 7),
             sample(SampledIn::Measuring, 0, 5, 3),
             sample(SampledIn::Thread(0), 0, 5, 100),
         ];
@@ -312,7 +314,7 @@ mod tests {
                 .collect::<Vec<_>>(),
             [
                 (Scope::Outside, of(100)),
-                (Scope::Site(0), of(48)),
+                (Scope::Site(0), of(55)),
                 (Scope::Measuring, of(4))
             ]
         );

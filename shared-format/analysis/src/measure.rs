@@ -240,6 +240,12 @@ impl Measure {
             Dimension::Time => Values::PartOfTime,
             Dimension::Count | Dimension::Bytes => Values::Counts,
         };
+        if self != Self::Working {
+            // Sampled time is CPU time, so it is no part of any other measure.
+            let mut sampled = by.measures.take(Quantity::Sampled);
+            sampled.rows.iter_mut().for_each(|(_, ticks)| *ticks = 0);
+            by.measures.set(Quantity::Sampled, sampled);
+        }
         if self == Self::Working {
             let errors = work_errors(snapshot, &Samples::of(snapshot));
             for estimate in &mut by.estimates {
@@ -305,6 +311,20 @@ mod tests {
         let by = Measure::Waiting.of(&snapshot);
         // A call that waited only briefly is not marked as doubtful, because the cost of measuring matters only for wall time.
         assert!(!by.is_doubtful(1, 1_000));
+        let mut with_samples = snapshot.clone();
+        with_samples.measures.push_row(Quantity::Sampled, 1, 500_000);
+        let mean = |snapshot: &Snapshot, by: Measure| {
+            let row = CallTree::build(&by.of(snapshot), |_| true).rows[1].figures;
+            (row.avg_ns(), row.sampled.is_all(0))
+        };
+        let (waiting, _) = mean(&snapshot, Measure::Waiting);
+        assert_eq!(
+            mean(&with_samples, Measure::Waiting),
+            (waiting, true),
+            "samples are no waits"
+        );
+        let (working, _) = mean(&snapshot, Measure::Working);
+        assert!(mean(&with_samples, Measure::Working).0 < working);
         let tree = CallTree::build(&snapshot, |_| true);
         let waiting = |&row: &u32| tree.rows[row as usize].total_off.waiting_ns;
         let top: u64 = tree.top().iter().map(waiting).sum();

@@ -39,7 +39,11 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, String> {
         let function = functions.of_site[site as usize];
         calls[function.index()] = calls[function.index()].saturating_add(node);
     }
-    let called = named(&functions, name);
+    let mut called = named(&functions, name);
+    // A function that was only sampled has no calls to divide by.
+    if called.iter().any(|id| calls[id.index()] > 0) {
+        called.retain(|id| calls[id.index()] > 0);
+    }
     let told = |ids: &[FunctionId]| told(&functions, ids);
     match called[..] {
         [one] if calls[one.index()] > 0 => Ok(calls[one.index()]),
@@ -72,6 +76,7 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::ids::SiteId;
     use tickscope_format::snapshot::Site;
     use tickscope_testkit::fixture;
 
@@ -98,15 +103,18 @@ mod tests {
             module: "elsewhere".into(),
             ..site.clone()
         };
+        let elsewhere = SiteId(snapshot.sites.len() as u32);
         snapshot.sites.push(other);
-        let several = calls_of(&snapshot, &site.name).unwrap_err().to_string();
-        assert!(several.contains("elsewhere::"), "{several}");
-        assert!(several.ends_with("; give more of its path"), "{several}");
+        assert_eq!(calls_of(&snapshot, &site.name), Ok(800), "the other has no calls");
         let uncalled = calls_of(&snapshot, &format!("elsewhere::{}", site.name));
         let said = uncalled.unwrap_err().to_string();
         assert!(
             said.ends_with(" was not called, so there are no calls to divide by"),
             "{said}"
         );
+        snapshot.nodes.push(None, elsewhere, 1, 0);
+        let several = calls_of(&snapshot, &site.name).unwrap_err().to_string();
+        assert!(several.contains("elsewhere::"), "{several}");
+        assert!(several.ends_with("; give more of its path"), "{several}");
     }
 }

@@ -16,10 +16,11 @@ use tickscope_format::snapshot::{
 
 use crate::code::{Scope, located};
 use crate::functions::OTHERS;
+use crate::joined::paths;
 use crate::sampled_work::{Samples, settled, work_errors};
 
-/// A function with at least this many samples gets a row directly below its caller. If several functions have fewer, their rows
-/// are grouped below a row named [`OTHERS`].
+/// A function with at least this many samples in all threads gets a row directly below its caller. If several functions have
+/// fewer, their rows are grouped below a row named [`OTHERS`].
 pub const SAMPLES_LEAST: u64 = 3;
 
 /// The samples taken in a row, or in a thread outside any scope.
@@ -61,6 +62,17 @@ const ABOVE_OTHERS: u32 = u32::MAX;
 /// ```
 #[must_use]
 pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> Cow<'a, Snapshot> {
+    with_rows(snapshot, addresses, true)
+}
+
+/// Like [`with_sampled_rows`], but does not scale samples up. So the times of two snapshots can be subtracted: a scale changes
+/// from one snapshot to the next.
+#[must_use]
+pub fn with_unscaled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> Cow<'a, Snapshot> {
+    with_rows(snapshot, addresses, false)
+}
+
+fn with_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses, scales_up: bool) -> Cow<'a, Snapshot> {
     if snapshot.measures.of(Quantity::Sampled).is_some() {
         return Cow::Borrowed(snapshot);
     }
@@ -85,7 +97,10 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     let working = working_in(snapshot, &measures);
     for (&inside, below) in &mut below {
         below.working = working(inside);
-        below.missed = samples.missed(snapshot, inside);
+        below.missed = match scales_up {
+            true => samples.missed(snapshot, inside),
+            false => 1.0,
+        };
         if let SampledIn::Row(row) = inside {
             below.error = errors.get(&NodeId(row)).map_or(0.0, |&error| error as f64);
         }
@@ -155,6 +170,17 @@ fn push_rows(
         ..RowMap::nowhere(snapshot)
     };
     let mut row_of: HashMap<(SampledIn, u32), u32> = HashMap::new();
+    let path_of = paths(&snapshot.nodes, snapshot.nodes.site.iter().copied());
+    let place = |inside| match inside {
+        SampledIn::Row(row) => Some(path_of[row as usize]),
+        SampledIn::Thread(_) | SampledIn::Measuring => None,
+    };
+    let mut samples: HashMap<(Option<u32>, u32), u64> = HashMap::new();
+    for (&inside, below) in below {
+        for (&site, part) in &below.functions {
+            *samples.entry((place(inside), site)).or_default() += part.samples;
+        }
+    }
     let mut others = None;
     for (index, thread) in (0..).zip(&snapshot.threads) {
         let first_row = out.nodes.len() as u32;
@@ -180,7 +206,8 @@ fn push_rows(
             let Some(below) = below.get(&inside) else { continue };
             let all = below.functions.iter();
             let new = all.filter(|&(&site, _)| !row_of.contains_key(&(inside, site)));
-            let (few, many): (Vec<_>, Vec<_>) = new.partition(|(_, part)| part.samples < SAMPLES_LEAST);
+            let has_few = |&(&site, _): &(&u32, _)| samples[&(place(inside), site)] < SAMPLES_LEAST;
+            let (few, many): (Vec<_>, Vec<_>) = new.partition(has_few);
             let above_few = (few.len() > 1).then(|| {
                 let site = *others.get_or_insert_with(|| {
                     out.sites.push(Site {
@@ -266,16 +293,14 @@ fn move_time(
         if let Some(&above) = row_of.get(&(inside, ABOVE_OTHERS)) {
             // The row `OTHERS` has no calls and no self time, only the sum of its children.
             let mut few = Sampled::default();
-            let mut ticks = 0;
             for (&site, &part) in &below.functions {
-                let row = row_of[&(inside, site)];
-                if out.nodes.parent[row as usize] == above {
+                if out.nodes.parent[row_of[&(inside, site)] as usize] == above {
                     few.add(part);
-                    ticks += sampled[&row];
                 }
             }
             variances.entry(above).or_default().1 += variance(few);
-            sampled.insert(above, ticks);
+            // One tick marks it as a sampled row.
+            sampled.insert(above, 1);
         }
         match inside {
             SampledIn::Row(row) => {

@@ -106,8 +106,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     let mut elsewhere = vec![0.0; nodes.len()];
     let sampled = snapshot.measures.of(Quantity::Sampled);
     for &(row, ticks) in sampled.iter().flat_map(|column| &column.rows) {
-        // The sampled time of a row that groups other functions includes the time of those functions. So no more than the row's
-        // own self time is counted here.
+        // A row that groups other functions has no self time.
         let given = ticks.min(nodes.self_ticks[row as usize]);
         let above = std::iter::successors(nodes.parent_of(NodeId(row)), |&row| nodes.parent_of(row));
         if let Some(counted) = above.into_iter().find(|row| nodes.calls[row.index()] > 0) {

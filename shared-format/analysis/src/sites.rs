@@ -1,9 +1,7 @@
 //! The sites of a snapshot with their calls, and whether they are disabled.
 
-use std::collections::HashSet;
-
 use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::{Quantity, Snapshot};
+use tickscope_format::snapshot::Snapshot;
 
 /// Calls of a site, summed over all threads and paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,14 +30,10 @@ pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
     for site in &snapshot.measuring.off_sites {
         rows[site.index()].off = true;
     }
-    let sampled = snapshot.measures.of(Quantity::Sampled);
-    let cells = sampled.iter().flat_map(|column| &column.rows);
-    let sites = cells.map(|&(row, _)| snapshot.nodes.site[row as usize]);
-    let sampled: HashSet<u32> = sites.collect();
     rows.retain(|row| {
         let site = &snapshot.sites[row.site.index()];
-        let is_sampled = site.line == 0 && row.calls == 0 && sampled.contains(&row.site.0);
-        !site.file.is_empty() && !is_sampled
+        let is_only_sampled = site.line == 0 && row.calls == 0 && !row.off;
+        !site.file.is_empty() && !is_only_sampled
     });
     rows
 }
@@ -66,9 +60,8 @@ mod tests {
             ..Site::default()
         });
         let site = SiteId(snapshot.sites.len() as u32 - 1);
-        let row = snapshot.nodes.push(None, site, 0, 10);
+        snapshot.nodes.push(None, site, 0, 10);
         snapshot.threads.last_mut().unwrap().rows += 1;
-        snapshot.measures.push_row(Quantity::Sampled, row.0, 10);
         let rows: Vec<_> = sites(&snapshot)
             .iter()
             .map(|row| (row.site.0, row.calls, row.off))

@@ -74,7 +74,12 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window.measures.hold_off_cpu(&window.nodes.self_ticks);
     window.waits_in = waits_in(later, &then, &pool_of);
     watches::take(&mut window.watches, earlier);
-    lines::take(&mut window.lines, &then.lines, &pool_of, &group_of);
+    let (forgotten, forgotten_numbers) = (has_forgotten_latencies(earlier), has_forgotten_numbers(earlier));
+    match forgotten && earlier.lines.is_empty() {
+        // A coarse record does not tell which samples are older than the window.
+        true => window.lines = window.lines.without_samples(),
+        false => lines::take(&mut window.lines, &then.lines, &pool_of, &group_of),
+    }
     let each = then.errors.iter();
     let mut errors: Vec<(u32, u64)> = each.map(|error| (error.node.0, error.count)).collect();
     for error in &mut window.errors {
@@ -82,7 +87,6 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     }
     window.errors.retain(|error| error.count > 0);
     window.estimates = estimates(later, &window.nodes.calls, &then.estimates, untimed, &pool_of);
-    let (forgotten, forgotten_numbers) = (has_forgotten_latencies(earlier), has_forgotten_numbers(earlier));
     window.latencies = latencies(
         &later.latencies,
         &then.latencies,

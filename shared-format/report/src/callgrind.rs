@@ -239,6 +239,10 @@ impl Graph {
 
     /// Adds the CPU time of samples to the last event, which is `Sampled`.
     fn sample(&mut self, snapshot: &Snapshot, tree: &CallTree, addresses: &Addresses) {
+        let functions = self.entries.iter().enumerate().skip(1);
+        let known: HashMap<String, usize> = functions
+            .map(|(index, entry)| (entry.name.clone(), index))
+            .collect();
         let mut others: HashMap<(String, String), usize> = HashMap::new();
         for located in located(snapshot, addresses) {
             let Sampled { samples, cpu_ns } = located.sample.sampled();
@@ -255,15 +259,14 @@ impl Graph {
                 add(entry.sampled.entry(own.line).or_default(), cpu_ns);
                 continue;
             }
-            let Frame {
-                function: name,
-                file,
-                line,
-                ..
-            } = located.callee().unwrap_or_default();
-            let name = in_one_line(&name, UNKNOWN);
+            let callee = located.callee().unwrap_or_default();
+            let name = in_one_line(&callee.full_name(), UNKNOWN);
+            let Frame { file, line, .. } = callee;
             let next = self.entries.len();
-            let other = *others.entry((name.clone(), file.clone())).or_insert(next);
+            let other = match known.get(&name) {
+                Some(&known) => known,
+                None => *others.entry((name.clone(), file.clone())).or_insert(next),
+            };
             if other == next {
                 self.entries.push(Entry::new(name, file, line, &self.nothing));
             }

@@ -119,6 +119,11 @@ impl LineSample {
         }
     }
 
+    /// Returns whether the entry stands for merged samples, whose places are unknown.
+    pub fn is_merged(&self) -> bool {
+        (self.module, self.address) == (NO_MODULE, 0)
+    }
+
     /// Returns the key of this entry, which no other entry of the snapshot has.
     pub fn place(&self) -> (SampledIn, u32, u64) {
         (self.inside, self.module, self.address)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use tickscope_analysis::sampled_rows::add_sampled_rows;
+use tickscope_analysis::sampled_rows::with_unscaled_rows;
 use tickscope_analysis::series::{self, RecordEpoch, Terms};
 use tickscope_command::console::{Misuse, about};
 use tickscope_format::addresses::Addresses;
@@ -286,9 +286,8 @@ impl Timeline {
         change: impl Fn(Snapshot) -> Snapshot,
     ) -> anyhow::Result<Slots> {
         Slots::of(&self.facts, &self.unix_ns, ends, |at| {
-            let mut snapshot = self.snapshot(at)?;
-            add_sampled_rows(&mut snapshot, addresses);
-            Ok(change(snapshot))
+            let snapshot = self.snapshot(at)?;
+            Ok(change(with_unscaled_rows(&snapshot, addresses).into_owned()))
         })
     }
 
@@ -324,8 +323,9 @@ impl Timeline {
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
         let mut snapshot = series::counts(&plus, &minus);
         if blind {
-            // Coarse records have no latencies, so the latencies of the whole span are unknown.
+            // Coarse records have no latencies and no samples, so those of the whole span are unknown.
             snapshot.latencies = Latencies::default();
+            snapshot.lines = snapshot.lines.without_samples();
         }
         let doubts = [
             unclosed.then_some("counts just before a reset are in no record, so they are missing here"),

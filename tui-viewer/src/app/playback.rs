@@ -12,6 +12,7 @@ use crate::app::past::Past;
 use crate::app::past::activity::Activity;
 use crate::app::program::Program;
 use crate::app::query::Query;
+use crate::app::source::KnownCode;
 use crate::app::threads::ThreadChoice;
 use crate::app::timeline::USUAL_NS;
 use crate::app::window::{Against, Mark, Stretch, Window};
@@ -184,18 +185,21 @@ impl Playback {
     }
 
     /// Returns the snapshots for the tables of the moment on screen: its window, and the window to compare with.
-    pub(crate) fn sides(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
+    /// Sampled functions have rows, as far as their code is known.
+    pub(crate) fn sides(&self, query: &Query, shown: &Rc<Snapshot>, code: &KnownCode) -> Sides {
         let sides = self.sides_apart(query, shown);
-        let Some(then) = &sides.then else { return sides };
-        let (now, then) = align(&sides.now, then);
-        Sides {
-            now: Rc::new(now),
-            then: Some(Rc::new(then)),
-            ..sides
-        }
+        let now = code.with_rows(sides.now);
+        let (now, then) = match sides.then {
+            None => (now, None),
+            Some(then) => {
+                let (now, then) = align(&now, &code.with_rows(then));
+                (Rc::new(now), Some(Rc::new(then)))
+            }
+        };
+        Sides { now, then, ..sides }
     }
 
-    /// Like [`Self::sides`], but does not align the rows of the two snapshots.
+    /// Like [`Self::sides`], but neither adds nor aligns rows.
     pub(crate) fn sides_apart(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
         let (now, stretch) = self.in_window(query, shown);
         let Some(mark) = self.compared_mark(query) else {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use tickscope_analysis::code::{Code, Scope, code};
 use tickscope_analysis::names;
-use tickscope_analysis::sampled_rows::with_sampled_rows;
+use tickscope_analysis::sampled_rows::{with_sampled_rows, with_unscaled_rows};
 use tickscope_format::Snapshot;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::{Module, Sampled};
@@ -198,12 +198,23 @@ impl Source {
     }
 }
 
+type AddRows = for<'a> fn(&'a Snapshot, &Addresses) -> Cow<'a, Snapshot>;
+
 impl KnownCode {
     /// Returns the snapshot with additional rows for functions that were sampled but not counted, as far as they are known.
     pub(crate) fn with_rows(&self, snapshot: Rc<Snapshot>) -> Rc<Snapshot> {
+        self.added(snapshot, with_sampled_rows)
+    }
+
+    /// Like [`with_rows`](Self::with_rows), for snapshots that are subtracted from each other.
+    pub(crate) fn with_unscaled_rows(&self, snapshot: Rc<Snapshot>) -> Rc<Snapshot> {
+        self.added(snapshot, with_unscaled_rows)
+    }
+
+    fn added(&self, snapshot: Rc<Snapshot>, add: AddRows) -> Rc<Snapshot> {
         match self.addresses.is_empty() {
             true => snapshot,
-            false => match with_sampled_rows(&snapshot, &self.addresses) {
+            false => match add(&snapshot, &self.addresses) {
                 Cow::Owned(with) => Rc::new(with),
                 Cow::Borrowed(_) => snapshot,
             },

@@ -84,6 +84,7 @@ mod tests {
             snapshot.sites.push(Site {
                 name: name.into(),
                 file: "src/main.rs".into(),
+                line: 7,
                 module: if name == "main" { "app" } else { "app::alloc" }.into(),
                 ..Site::default()
             });

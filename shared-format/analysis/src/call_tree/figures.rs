@@ -69,6 +69,8 @@ impl AddAssign for AsyncCalls {
 /// functions, this is the sum over these functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampledTime {
+    /// Whether the row has any, even if the tree's measure does not include it.
+    pub is_there: bool,
     /// Sampled time in ticks.
     pub ticks: u64,
     /// Sampled time in nanoseconds.
@@ -83,12 +85,13 @@ impl SampledTime {
 
     /// Returns whether all of a row's time comes from samples. `calls` is the row's number of counted calls.
     pub fn is_all(self, calls: u64) -> bool {
-        calls == 0 && self.ticks > 0
+        calls == 0 && self.is_there
     }
 }
 
 impl AddAssign for SampledTime {
     fn add_assign(&mut self, other: Self) {
+        self.is_there |= other.is_there;
         self.ticks = self.ticks.saturating_add(other.ticks);
         self.ns = self.ns.saturating_add(other.ns);
     }

@@ -95,7 +95,12 @@ fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
         sample(run, 4, 2),
         sample(run, 5, 1),
         // The address of this sample was not looked up.
-        sample(run, 6, 2),
+        sample(run, 6, 1),
+        // The place of this sample is unknown.
+        LineSample {
+            module: NO_MODULE,
+            ..sample(run, 0, 1)
+        },
         // By chance, these samples add up to more CPU time than the row has.
         sample(parse, 2, 6),
         sample(parse, 3, 2),
@@ -115,7 +120,7 @@ fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
             ("app::run > app::eq".into(), 1_050, 1_000, 278),
             ("std::rt::start".into(), 300, 300, 122),
             ("(no file)".into(), 300, 300, 122),
-            ("app::run > (others)".into(), 0, 300, 0),
+            ("app::run > (others)".into(), 0, 1, 0),
             ("app::run > (others) > std::rt::start".into(), 200, 200, 163),
             ("app::run > (others) > app::hash".into(), 100, 100, 135),
             ("app::run > core::slice::get".into(), 2_000, 2_000, 316),
@@ -130,12 +135,50 @@ fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
     // The samples cover half of the thread's CPU time.
     let mut late = s.clone();
     late.threads[0].cpu_ns = Some(2 * 5_400);
+    let unscaled = rows(&with_unscaled_rows(&late, &addresses));
     let late = rows(&with_sampled_rows(&late, &addresses));
     let own = |name: &str| late.iter().find(|row| row.0 == name).map(|row| row.1);
     let got = (own("app::run"), own("app::run > memchr"));
     assert_eq!(got, (Some(2_400), Some(1_000)));
+    let memchr = unscaled.iter().find(|row| row.0 == "app::run > memchr");
+    assert_eq!(memchr.map(|row| row.1), Some(500), "as without a CPU time");
     assert_eq!(own("app::run > app::parse"), Some(0), "it has no more");
     assert_eq!(*with_sampled_rows(&with, &addresses), *with);
+}
+
+#[test]
+fn few_samples_are_those_of_all_threads() {
+    let mut s = Snapshot::default();
+    s.sites.push(fixture::site("app", "run", 0));
+    for thread in 0..3 {
+        s.nodes.push(None, SiteId(0), 1, 10_000);
+        s.threads.push(Thread {
+            first_row: thread,
+            rows: 1,
+            ..Thread::default()
+        });
+    }
+    s.functions = Some(Default::default());
+    let (module, addresses) = known(&[
+        &[frame("", "memchr")],
+        &[frame("", "memcpy")],
+        &[frame("", "read")],
+    ]);
+    s.lines.modules.push(module);
+    let of = |thread, address| sample(SampledIn::Row(thread), address, 1);
+    s.lines.set([of(0, 1), of(1, 1), of(2, 1), of(0, 2), of(0, 3)]);
+    let with = rows(&with_sampled_rows(&s, &addresses));
+    let called: Vec<&str> = with
+        .iter()
+        .map(|row| row.0.as_str())
+        .filter(|path| path.contains('>'))
+        .collect();
+    let memchr = "app::run > memchr";
+    let few = ["app::run > (others) > memcpy", "app::run > (others) > read"];
+    assert_eq!(
+        called,
+        ["app::run > (others)", few[0], few[1], memchr, memchr, memchr]
+    );
 }
 
 proptest! {

@@ -8,7 +8,7 @@ use crate::window::pools::take as take_part;
 
 /// Subtracts earlier samples, which are stored by pool and thread group. Samples at the same address are subtracted
 /// first. A record lists only the most frequent addresses, so the remaining samples are then subtracted from other
-/// addresses on the same path. A coarse record has no samples.
+/// addresses on the same path.
 pub(super) fn take(lines: &mut Lines, then: &Lines, pool_of: &[u32], group_of: &[u32]) {
     let now: HashMap<&Module, u32> = lines.modules.iter().zip(0..).collect();
     let number = |module| now.get(module).copied().unwrap_or(NO_MODULE);
@@ -130,5 +130,8 @@ mod tests {
                 sample(outside, 1, 0x10, 2),
             ]
         );
+        // The samples before a coarse record are unknown.
+        let coarse = snapshot(&["parse", "load"], &[], Vec::new());
+        assert_eq!(crate::window::between(&now, &coarse).lines.samples, []);
     }
 }

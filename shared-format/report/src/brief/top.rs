@@ -100,7 +100,7 @@ fn row(row: &HotRow, tree: &CallTree, shown: &Snapshot) -> Row {
         total: row.total_ns,
         calls: row.calls,
         error: own.map(|own| (own.self_error > 0.0).then(|| shown.value(own.self_error.round() as u64))),
-        doubtful: shown.is_doubtful(row.total_ns, row.calls),
+        doubtful: shown.is_doubtful(row.sampled.counted_ns(row.total_ns), row.calls),
         sampled: row.sampled.is_all(row.calls),
     }
 }

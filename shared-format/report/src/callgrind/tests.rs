@@ -3,6 +3,7 @@ use std::process::Command;
 
 use proptest::prelude::*;
 use tickscope_analysis::hotspots::hot;
+use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
@@ -33,6 +34,22 @@ fn golden() {
 fn lines_by_samples() {
     let text = by(&fixture::sampled(), Measure::Time, &source_code().addresses);
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
+}
+
+#[test]
+fn a_sampled_row_and_its_samples_are_one_function() {
+    let addresses = source_code().addresses;
+    let snapshot = fixture::sampled();
+    let with = with_sampled_rows(&snapshot, &addresses);
+    let text = by(&with, Measure::Time, &addresses);
+    let positions = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("fn=").or_else(|| line.strip_prefix("cfn=")));
+    let mut defined: Vec<&str> = positions
+        .filter_map(|position| Some(position.split_once(' ')?.1))
+        .collect();
+    defined.sort_unstable();
+    assert!(defined.windows(2).all(|two| two[0] != two[1]), "{defined:?}");
 }
 
 #[test]

@@ -316,14 +316,14 @@ fn futures(out: &mut String, snapshot: &Snapshot) {
     list(out, "futures", futures);
 }
 
-/// Appends for each node that has time known only from samples: the node, and this time in nanoseconds.
+/// Appends for each node that has time known only from samples: the node, and this time in nanoseconds, at least 1.
 fn sampled(out: &mut String, snapshot: &Snapshot) {
     if let Some(column) = snapshot.measures.of(Quantity::Sampled) {
         let rows = column.rows.iter();
         list(
             out,
             "sampled",
-            rows.map(|&(row, ticks)| format!("[{row},{}]", snapshot.nanos(ticks))),
+            rows.map(|&(row, ticks)| format!("[{row},{}]", snapshot.nanos(ticks).max(1))),
         );
     }
 }

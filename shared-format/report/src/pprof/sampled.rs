@@ -52,12 +52,13 @@ pub(super) fn samples(
 impl Tables<'_> {
     /// Returns the locations of a sample: the called functions, innermost first, then the scope's own function.
     fn stack(&mut self, located: &Located<'_>) -> Vec<u64> {
-        let mut lines: Vec<Line> = located.called.iter().map(|frame| self.line(frame)).collect();
-        if lines.is_empty()
-            && let Some(callee) = located.callee()
-        {
-            lines.push(self.line(&callee));
-        }
+        let inlined = located
+            .called
+            .split_last()
+            .into_iter()
+            .flat_map(|(_, inlined)| inlined);
+        let mut lines: Vec<Line> = inlined.map(|frame| self.line(frame)).collect();
+        lines.extend(located.callee().map(|callee| self.line(&callee)));
         // The first locations belong to the sites, in the same order, so a site has the same index as its location.
         let scope = match located.scope {
             Scope::Site(site) => self.profile.location.get(site as usize),
@@ -100,7 +101,7 @@ impl Tables<'_> {
     }
 
     fn line(&mut self, frame: &Frame) -> Line {
-        let name = self.strings.number(&in_one_line(&frame.function, UNNAMED));
+        let name = self.strings.number(&in_one_line(&frame.full_name(), UNNAMED));
         let filename = self.strings.number(&in_one_line(&frame.file, ""));
         let list = &mut self.profile.function;
         let next = list.len() as u64 + 1;

@@ -165,7 +165,7 @@ impl Records<'_> {
             true => Rc::clone(self.newest),
             false => Rc::new(self.history.decode(unix_ns)?),
         };
-        Some(self.code.with_rows(snapshot))
+        Some(self.code.with_unscaled_rows(snapshot))
     }
 }
 

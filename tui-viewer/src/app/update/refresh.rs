@@ -174,15 +174,13 @@ impl App {
         let former = self.derived.data.take();
         let began = former.as_ref().map(counted_from);
         let measure = self.measure();
-        let code = &self.views.source.known;
-        let side = |snapshot: Rc<Snapshot>| {
-            let snapshot = code.with_rows(snapshot);
-            match measure.of(&snapshot) {
-                Cow::Owned(by) => Rc::new(by),
-                Cow::Borrowed(_) => snapshot,
-            }
+        let side = |snapshot: Rc<Snapshot>| match measure.of(&snapshot) {
+            Cow::Owned(by) => Rc::new(by),
+            Cow::Borrowed(_) => snapshot,
         };
-        let sides = self.shown().map(|shown| self.playback.sides(&self.query, shown));
+        let code = &self.views.source.known;
+        let shown = self.shown();
+        let sides = shown.map(|shown| self.playback.sides(&self.query, shown, code));
         let grouped = self.is_grouped();
         let stretch = sides.as_ref().and_then(|sides| sides.stretch);
         let before_ns = sides.as_ref().and_then(|sides| sides.before_ns);

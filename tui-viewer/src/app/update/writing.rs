@@ -24,7 +24,10 @@ impl App {
         if self.query.threads.is_missing(&snapshot) {
             // The thread may be only in the other snapshot of a comparison. Aligning the two snapshots adds it here,
             // with no time.
-            snapshot = self.playback.sides(&self.query, &shown).now;
+            snapshot = self
+                .playback
+                .sides(&self.query, &shown, &self.views.source.known)
+                .now;
         }
         if self.query.threads.is_missing(&snapshot) {
             let thread = self.query.threads.only().unwrap_or_default();

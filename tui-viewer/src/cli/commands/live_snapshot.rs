@@ -13,6 +13,7 @@ use tickscope_format::os;
 use tickscope_format::slots::{Op, Reply};
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_programs::clock_time::{age, now_unix_ns};
+use tickscope_programs::sampled_code;
 use tickscope_programs::status::{since_unix_ns, state_of};
 use tickscope_programs::target;
 use tickscope_programs::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, one_alone};
@@ -224,7 +225,10 @@ fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(Snapsho
             notes.push(format!("pid {pid}: {why}"));
         }
         match ring.newest_snapshot() {
-            Ok((_, snapshot)) => snapshots.push((pid, snapshot)),
+            Ok((_, mut snapshot)) => {
+                sampled_code::read_code(&mut snapshot, Addresses::default());
+                snapshots.push((pid, snapshot));
+            }
             Err(error) => notes.push(format!("pid {pid} is left out: {error}")),
         }
     }

@@ -48,7 +48,7 @@ const SORT_VALUES = {
   calls: (row) => row.calls,
   average: (row, page) => {
     const isWall = row.futures > 0 && page.profile.measure === "time";
-    const [value, calls] = isWall ? [row.wall, row.over] : [row.total - row.sampled, row.calls];
+    const [value, calls] = isWall ? [row.wall, row.over] : [page.profile.counted(row), row.calls];
     return calls > 0 ? value / calls : null;
   },
   errors: (row) => row.errors,

@@ -55,6 +55,11 @@ class Profile {
     }
   }
 
+  // Returns the part of a row's total that belongs to counted calls. Sampled time is CPU time.
+  counted(row) {
+    return ["time", "working"].includes(this.measure) ? row.total - row.sampled : row.total;
+  }
+
   // Formats a value of the chosen measure.
   value(value) {
     return { time: duration, count, bytes }[this.dimension](value);
@@ -397,6 +402,13 @@ class Tree extends Rows {
     return [...list.values()];
   }
 
+  // The row of the function that called a row, or -1. Rows that group functions with few samples are no callers.
+  callerOf(row) {
+    const parent = this.parent[row];
+    const isGroup = parent >= 0 && this.calls[parent] === 0 && this.profile.name(this.fn[parent]) === "(others)";
+    return isGroup ? this.callerOf(parent) : parent;
+  }
+
   // The callers and callees of a function. The callers' totals add up to the function's total; recursive calls add no time.
   // The function's self time and its callees' totals also add up to it: time below belongs to the nearest call of the function.
   graph(fn) {
@@ -419,7 +431,8 @@ class Tree extends Rows {
       const within = parent >= 0 && inside[parent] === 1;
       inside[row] = within || this.fn[row] === fn ? 1 : 0;
       if (this.fn[row] === fn) {
-        add(callers, parent < 0 ? -1 : this.fn[parent], row, within ? 0 : this.total[row], within);
+        const caller = this.callerOf(row);
+        add(callers, caller < 0 ? -1 : this.fn[caller], row, within ? 0 : this.total[row], within);
       }
     }
     for (let row = this.length - 1; row >= 0; row--) {

@@ -55,7 +55,7 @@ Object.assign(Page.prototype, {
     if (row.futures > 0 && this.profile.measure === "time") {
       return row.over > 0 ? this.profile.mean(row.wall, row.over) : "-";
     }
-    return row.calls > 0 ? (row.estimated & 2 ? "~" : "") + this.profile.mean(row.total - row.sampled, row.calls) : "-";
+    return row.calls > 0 ? (row.estimated & 2 ? "~" : "") + this.profile.mean(this.profile.counted(row), row.calls) : "-";
   },
 
   threadText(thread) {
@@ -190,7 +190,7 @@ Object.assign(Page.prototype, {
   marks(row) {
     const open = row.open > 0 ? " •" : "";
     // In a bottom-up tree the time is self time. It may be short even if calls are long.
-    const doubtful = row.tally === null && !(this.inverted && row.row !== undefined) && this.profile.isDoubtful(row.total - row.sampled, row.calls);
+    const doubtful = row.tally === null && !(this.inverted && row.row !== undefined) && this.profile.isDoubtful(this.profile.counted(row), row.calls);
     return open + (doubtful ? " †" : "");
   },
 });
