@@ -101,6 +101,7 @@ impl Call {
         // A new slot is already marked as polled, so the first poll need not do this.
         if let Some(slot) = slot.filter(|_| !is_first) {
             slot.set_polled(true);
+            slot.set_awaited_by(tree.slots.polled());
         }
         let call = match self.id {
             // This call has no slot, so inner calls are recorded under the call that encloses this one.

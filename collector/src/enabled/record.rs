@@ -43,7 +43,7 @@ pub(crate) mod frames {
     impl Frames {
         pub(crate) fn clear(&self) {}
 
-        pub(crate) fn close_all(&self) {}
+        pub(crate) fn close_all(&self, _: impl Fn(&'static Node) -> u64, _: bool) {}
 
         pub(crate) fn close_inside(&self, _: &'static Node) -> u64 {
             0

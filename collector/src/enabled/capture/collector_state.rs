@@ -353,7 +353,7 @@ impl CollectorState {
     pub(crate) fn finish_thread(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
         // Time is charged up to now. Because the lock is held, no capture can have shown any time after that.
         block.tree.catch_up_if_alarmed(config::exact_path());
-        block.tree.end_all(config::now);
+        block.tree.end_all(true, config::now);
         self.watches.read(block, &mut self.sites, true);
         let mut thread = self.live.remove(block, &kernel_name);
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]

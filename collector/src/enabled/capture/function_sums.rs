@@ -29,6 +29,18 @@ pub(crate) struct Done {
 }
 
 impl Done {
+    /// Returns the totals since an earlier moment.
+    pub(crate) fn since(&self, then: &Self) -> Self {
+        Self {
+            calls: self.calls.saturating_sub(then.calls),
+            timed: self.timed.saturating_sub(then.timed),
+            ticks: self.ticks.saturating_sub(then.ticks),
+            charged: self.charged.saturating_sub(then.charged),
+            charged_once: self.charged_once.saturating_sub(then.charged_once),
+            charged_outermost: self.charged_outermost.saturating_sub(then.charged_outermost),
+        }
+    }
+
     /// Returns `charged_once` as a share of `charged`.
     pub(crate) fn once(&self) -> f64 {
         match self.charged {

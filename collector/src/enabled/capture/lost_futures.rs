@@ -9,7 +9,7 @@ use crate::enabled::record::calls_by_future::{self, Future, Held, SUSPENDED, Sus
 use crate::enabled::record::function_sites;
 use crate::enabled::record::in_flight;
 use crate::enabled::record::owner::Owner;
-use crate::enabled::record::site::Site;
+use crate::enabled::record::site::SiteState;
 use crate::enabled::runtime::config;
 
 /// How long a call must be suspected to be over before it counts as over, in seconds.
@@ -45,7 +45,7 @@ fn suspicion(future: Future, held: Held) -> Suspicion {
     if held.state >= SUSPENDED && !is_as_it_was() {
         // The hooks take a call out of the table while it is polled, so no poll that they saw can be in progress.
         Suspicion::Certain
-    } else if in_flight::is_left_behind(held.call) || site.is_some_and(Site::is_ruled_off) {
+    } else if in_flight::is_left_behind(held.call) || site.is_some_and(|site| site.is(SiteState::Disabled)) {
         Suspicion::Some
     } else {
         Suspicion::None

@@ -130,15 +130,15 @@ pub(crate) fn include() {
 pub(crate) fn exclude() {
     if begins() || phase() == Phase::Counting {
         let block = current_thread::block();
-        block.into_iter().for_each(charge_no_more);
+        block.into_iter().for_each(|block| charge_no_more(block, false));
         set(Phase::Excluded, block);
     }
 }
 
 /// Ends everything that is open in this thread's tree, and stops charging time to the tree.
-fn charge_no_more(block: &'static Block) {
+fn charge_no_more(block: &'static Block, has_ended: bool) {
     block.tree.catch_up_if_alarmed(config::exact_path());
-    block.tree.end_all(config::now);
+    block.tree.end_all(has_ended, config::now);
     block.tree.set_excluded(true, config::now());
 }
 
@@ -167,7 +167,7 @@ fn leave(may_merge: bool) {
         None if config::is_forked_child() => registry::forget(block),
         None => {
             // Only this thread knows when it ended, so it ends its calls before it hands the tree over.
-            charge_no_more(block);
+            charge_no_more(block, true);
             registry::leave(block, threads::thread_name(), os::own_cpu_ns());
         }
     }

@@ -114,8 +114,10 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let budget = function_choice::budget();
     let mode = Settings::default().with_environment().mode;
     let mode = mode.unwrap_or_else(|| mode_switch::newest().mode);
-    let forget = function_choice::relearns();
-    let recalled = budget.map_or(&[][..], |budget| learned::recall(bytes, budget, mode, forget));
+    let (forget, known) = (function_choice::relearns(), functions.len());
+    let recalled = budget.map_or(&[][..], |budget| {
+        learned::recall(bytes, known, budget, mode, forget)
+    });
     // SAFETY: the table was made from the compiler's sled map of this very file, and the trampolines preserve all
     // registers.
     unsafe { function_sites::set(functions, sleds, trampolines::trampolines(), choice) };

@@ -18,7 +18,7 @@ use tickscope_format::snapshot::Quantity;
 
 use crate::enabled::call::Call;
 use crate::enabled::functions::unseen::{close_ended, counting_tree, end_polling, is_off_by_now};
-use crate::enabled::platform::os;
+use crate::enabled::platform::os::{self, ByteRead};
 use crate::enabled::platform::sync::add;
 use crate::enabled::record::calls_by_future::{self, Future, Held, SUSPENDED};
 use crate::enabled::record::current_thread;
@@ -26,7 +26,7 @@ use crate::enabled::record::frames::Poll;
 use crate::enabled::record::function_sites::{self, PolledBy};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::owner::Owner;
-use crate::enabled::record::site::Site;
+use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::tree::Tree;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
@@ -58,6 +58,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         // SAFETY: the function was called with this future, which it is about to read as well.
         let state = unsafe { state_of(future, polled) };
         let held = calls_by_future::TABLE.take(future);
+        let row = held.map_or(0, |held| held.row);
         let mut call = match held {
             Some(held) if state >= SUSPENDED => held.call(),
             held => {
@@ -72,7 +73,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         let is_first = call.is_new();
         // The scope is closed when the function ends, even if no event reports the end.
         let Some(node) = scope::enter_poll(site, is_first, &call.id, None).keep_open() else {
-            hold(tree, future, call, None, state);
+            hold(future, call, row, state);
             return;
         };
         let polling = call.begin_poll(site, Some(node), is_first, None);
@@ -97,7 +98,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         } else {
             // There is no space to record the poll, so its end will not be recognized.
             drop(polling);
-            hold(tree, future, call, Some(node), state);
+            hold(future, call, row_of(tree, node), state);
         }
         if is_off_by_now(site) {
             close_ended(tree, place, true);
@@ -128,13 +129,20 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         let (Some(node), Some(poll)) = (top.node(), tree.frames.take_poll_at(place)) else {
             return;
         };
-        // SAFETY: the future is borrowed until the function returns.
-        let state = unsafe { state_of(poll.future(), polled) };
+        let state = match site.is(SiteState::Disabled) {
+            // The function's entry is not reported, so the open poll may be an earlier one, whose future no longer exists.
+            true => match os::read_byte(polled.state_place(poll.future())) {
+                ByteRead::Is(state) => state,
+                ByteRead::IsGone | ByteRead::Refused => u8::MAX,
+            },
+            // SAFETY: the future is borrowed until the function returns.
+            false => unsafe { state_of(poll.future(), polled) },
+        };
         tree.frames.close(top);
         let mut call = end_polling(tree, &poll);
         scope::end_poll(node, poll.number, &call.id, state < SUSPENDED);
         if state >= SUSPENDED {
-            hold(tree, poll.future(), call, Some(node), state);
+            hold(poll.future(), call, row_of(tree, node), state);
         } else {
             call.end(site, Some(node), state != RETURNED);
         }
@@ -151,13 +159,18 @@ pub(super) extern "C" fn dropped(number: u32, place: u64, _: u64, _: u64, first:
             address: first,
             function: polled.first,
         };
+        let tree = current_thread::hot().filter(|tree| tree.current.get().is_some());
+        let here = tree.filter(|tree| !tree.frames.is_elsewhere(place));
         let Some(held) = calls_by_future::TABLE.take(future) else {
+            // Nobody polls a future that is dropped, so if a poll of it is open, that poll has panicked.
+            if let Some(tree) = here
+                && let Some(place) = tree.frames.place_of(future)
+            {
+                close_ended(tree, place, true);
+            }
             return;
         };
-        let tree = current_thread::hot().filter(|tree| tree.current.get().is_some());
-        if let Some(tree) = tree
-            && !tree.frames.is_elsewhere(place)
-        {
+        if let Some(tree) = here {
             close_ended(tree, place, true);
         }
         let node = tree.and_then(|tree| held.node(tree, future));
@@ -183,15 +196,20 @@ unsafe fn state_of(future: Future, polled: PolledBy) -> u8 {
     unsafe { std::ptr::with_exposed_provenance::<u8>(place as usize).read_volatile() }
 }
 
-/// Keeps a call until the next poll of its future.
-fn hold(tree: &'static Tree, future: Future, call: Call, node: Option<&'static Node>, state: u8) {
+/// Returns the row of a node, as [`Held`] has it.
+fn row_of(tree: &'static Tree, node: &'static Node) -> u64 {
+    Owner::node(tree, node.index()).number()
+}
+
+/// Keeps a call until the next poll of its future. `row` is the row of its last poll.
+fn hold(future: Future, call: Call, row: u64, state: u8) {
     if !call.is_in_flight() {
         return;
     }
     let held = Held {
         began: call.began,
         call: call.id,
-        row: node.map_or(0, |node| Owner::node(tree, node.index()).number()),
+        row,
         state,
     };
     if !calls_by_future::TABLE.put(future, held) {

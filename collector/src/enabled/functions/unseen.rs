@@ -77,7 +77,7 @@ fn end_unseen(tree: &'static Tree, node: &'static Node) {
 fn end_unwound(tree: &'static Tree, poll: &Poll) {
     let mut call = end_polling(tree, poll);
     let Some(site) = poll.node.site.get() else { return };
-    if call.is_in_flight() && site.is_ruled_off() {
+    if call.is_in_flight() && site.is(SiteState::Disabled) {
         // The call may have ended without an event while the function was being switched off, so it counts as vanished.
         let held = Held {
             began: call.began,
@@ -94,7 +94,10 @@ fn end_unwound(tree: &'static Tree, poll: &Poll) {
 /// Ends a poll, and returns the call that it polled. The call that the thread was polling before becomes the current
 /// one again.
 pub(super) fn end_polling(tree: &'static Tree, poll: &Poll) -> Call {
-    tree.slots.poll(poll.outer);
+    // After a panic in a marked future around this poll, the thread no longer polls this call.
+    if poll.call != 0 && tree.slots.polled() == poll.call {
+        tree.slots.poll(poll.outer);
+    }
     if let Some(slot) = in_flight::slot_of(poll.call) {
         slot.set_polled(false);
     }

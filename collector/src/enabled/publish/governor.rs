@@ -112,6 +112,8 @@ pub(crate) struct Governor {
     mode: Option<(Switch, CallCost)>,
     /// What each function had done by the last round.
     seen: Vec<Done>,
+    /// What each function had done when the mode was switched last. Sums of different modes do not make one mean.
+    in_other_modes: Vec<Done>,
     cpu_ns: u64,
     /// CPU time of all periods that rounds have judged, and how much of it was spent on measuring, in nanoseconds.
     judged_ns: f64,
@@ -163,7 +165,8 @@ impl Governor {
             began: Instant::now(),
             next: Instant::now() + FIRST,
             mode: None,
-            seen: vec![Done::default(); known],
+            seen: sums(mode_switch::newest().mode).unwrap_or_else(|| vec![Done::default(); known]),
+            in_other_modes: vec![Done::default(); known],
             cpu_ns: os::process_cpu_ns(),
             judged_ns: 0.0,
             cost_ns: 0.0,
@@ -173,14 +176,20 @@ impl Governor {
             low_since: None,
         };
         let since = Instant::now();
-        for &of in learned::recalled() {
-            if function_sites::get(of.number).is_some_and(Site::is_over_budget) {
-                governor.off.push(Off {
-                    of,
-                    since,
-                    is_learned: true,
-                });
-            }
+        let sites = (0..).zip(function_sites::all());
+        for (number, _) in sites.filter(|(_, site)| site.is_over_budget()) {
+            let learned = learned::recalled().iter().find(|of| of.number == number);
+            // A function that no earlier run has switched off was switched off in an earlier session of this run.
+            let of = learned.copied().unwrap_or(Learned {
+                number,
+                mean_ns: 0.0,
+                cost_share: 0.0,
+            });
+            governor.off.push(Off {
+                of,
+                since,
+                is_learned: learned.is_some(),
+            });
         }
         governor.tell(0.0, 0.0);
         Some(governor)
@@ -249,6 +258,7 @@ impl Governor {
             (Vec::new(), on)
         };
         let since = Instant::now();
+        let off: Vec<Learned> = off.into_iter().filter(|of| set_off(of.number, true)).collect();
         for &of in &off {
             let times = &mut self.times_off[of.number as usize];
             *times = times.saturating_add(1);
@@ -257,10 +267,11 @@ impl Governor {
                 since,
                 is_learned: false,
             });
-            set_off(of.number, true);
         }
         self.off.retain(|off| !on.contains(&off.of.number));
-        on.iter().for_each(|number| set_off(*number, false));
+        for &number in &on {
+            set_off(number, false);
+        }
         let left = share - off.iter().map(|of| of.cost_share).sum::<f64>();
         self.tell(left, cost.counted);
         let changed = !off.is_empty() || !on.is_empty();
@@ -306,18 +317,19 @@ impl Governor {
         self.cpu_ns = os::process_cpu_ns();
         self.low_since = None;
         self.busy(switch.mode, cost);
+        self.in_other_modes.clone_from(&self.seen);
         None
     }
 
     /// Returns the functions that were called since the last round.
     fn busy(&mut self, mode: Mode, cost: CallCost) -> Vec<Busy> {
-        let sums = capture_lock::with(|state| state.function_sums(mode).by_number);
-        let Some(sums) = sums else { return Vec::new() };
+        let Some(sums) = sums(mode) else { return Vec::new() };
         let ns_per_tick = 1e9 / config::ticks_per_second();
-        let numbered = (0..).zip(sums.iter().zip(&self.seen));
-        let busy =
-            numbered.filter_map(|(number, (now, before))| busy_since(number, now, before, cost, ns_per_tick));
-        let busy = busy.collect();
+        let before = self.seen.iter().zip(&self.in_other_modes);
+        let numbered = (0..).zip(sums.iter().zip(before));
+        let busy = numbered
+            .filter_map(|(number, (now, before))| busy_since(number, now, before, cost, ns_per_tick))
+            .collect();
         self.seen = sums;
         busy
     }
@@ -387,14 +399,30 @@ impl Governor {
     }
 }
 
-/// Returns what a function has done between two rounds, or `None` if it was not called.
-fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tick: f64) -> Option<Busy> {
-    let calls = now.calls.checked_sub(before.calls).filter(|calls| *calls > 0)?;
-    let timed = now.timed.saturating_sub(before.timed).min(calls);
+/// Returns what each function has done so far; `None` if the state cannot be locked.
+fn sums(mode: Mode) -> Option<Vec<Done>> {
+    capture_lock::with(|state| state.function_sums(mode).by_number)
+}
+
+/// Returns what a function has done since the last round, or `None` if it was not called. Its mean is over all calls in this
+/// mode. `before` is what it had done by the last round, and when the mode was switched.
+fn busy_since(
+    number: u32,
+    now: &Done,
+    before: (&Done, &Done),
+    cost: CallCost,
+    ns_per_tick: f64,
+) -> Option<Busy> {
+    let round = now.since(before.0);
+    let calls = Some(round.calls).filter(|calls| *calls > 0)?;
+    let timed = round.timed.min(calls);
+    let now = now.since(before.1);
     let cost_ns = timed as f64 * cost.timed + (calls - timed) as f64 * cost.counted;
     let call_ns = cost_ns / calls as f64;
     let mean_ns = now.ticks as f64 * ns_per_tick / now.calls as f64 * now.once();
-    let is_future = function_sites::get(number).is_some_and(Site::is_future);
+    let site = function_sites::get(number);
+    let is_future = site.is_some_and(Site::is_future);
+    let may_be_off = site.is_none_or(Site::may_go_over_budget);
     // An outermost function stays on because its callees need a caller, unless its calls take longer to measure than to
     // execute.
     let is_needed = is_future || now.is_outermost() && mean_ns > call_ns;
@@ -403,7 +431,7 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
         mean_ns,
         cost_ns,
         call_ns,
-        may_go: now.timed >= SETTLED && mean_ns <= WORTH * call_ns && !is_needed,
+        may_go: now.timed >= SETTLED && mean_ns <= WORTH * call_ns && !is_needed && may_be_off,
         is_own: function_sites::is_own(number),
     })
 }
@@ -432,12 +460,11 @@ fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<Le
     off
 }
 
-fn set_off(number: u32, off: bool) {
-    if let Some(site) = function_sites::get(number)
-        && site.set_over_budget(off)
-    {
-        site_table::update_if_met(site);
-    }
+/// Switches a function off or on. Returns false if a rule or a watch keeps it as it is.
+fn set_off(number: u32, off: bool) -> bool {
+    let site = function_sites::get(number).filter(|site| site.set_over_budget(off));
+    site.into_iter().for_each(site_table::update_if_met);
+    site.is_some()
 }
 
 #[cfg(test)]

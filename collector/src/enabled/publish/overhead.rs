@@ -116,7 +116,7 @@ pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     };
     // The frame is made in advance, because in a program most calls find a frame that is already made.
     TREE.frames.open_next(low, node);
-    TREE.frames.close_all();
+    TREE.frames.close_all(|_| 0, true);
     if skips {
         node.skip.store(u32::MAX, Ordering::Relaxed);
     }

@@ -260,7 +260,10 @@ impl<const GROUPS: usize> Table<GROUPS> {
         mut taken: impl FnMut(Held),
     ) {
         let is_over = |place: &Place| match suspicion(place.future(), place.held()) {
-            Suspicion::None => false,
+            Suspicion::None => {
+                place.suspected.store(0, Ordering::Relaxed);
+                false
+            }
             Suspicion::Certain => true,
             Suspicion::Some => {
                 let since = place.suspected.load(Ordering::Relaxed);
@@ -370,6 +373,10 @@ mod tests {
         assert_eq!(look(109, 2), []);
         assert_eq!(look(110, 2), [held(1)]);
         assert_eq!(look(200, 2), []);
+        // A call that did not seem to be over for a moment must seem so for the full time again.
+        assert_eq!(look(300, 1), []);
+        assert_eq!(look(305, 2), []);
+        assert_eq!(look(310, 1), []);
         // After another poll, a call must again seem to be over for the full time.
         assert_eq!(look(100, 3), []);
         assert_eq!(OWN.take(future(2)), Some(held(2)));

@@ -319,12 +319,24 @@ impl Frames {
         self.unwound.load(Ordering::Relaxed) - before
     }
 
-    /// Closes all frames, because the thread stops counting. The calls of futures that it is polling stay in flight.
-    pub(crate) fn close_all(&self) {
+    /// Closes all frames, because the thread stops counting. The calls of futures that it is polling stay in flight, or vanish if
+    /// the thread `has_ended`. `row_of` returns the number of a node's [`Owner`](super::owner::Owner).
+    pub(crate) fn close_all(&self, row_of: impl Fn(&'static Node) -> u64, has_ended: bool) {
         self.close_while(|_| true);
         while let Some(poll) = self.take_poll(|_| true) {
-            poll.leave();
+            poll.leave(row_of(poll.node), has_ended);
         }
+    }
+
+    /// Returns the place of the innermost open poll of a future.
+    pub(crate) fn place_of(&self, future: Future) -> Option<u64> {
+        let open = (0..self.open_polls.load(Ordering::Relaxed)).rev();
+        let mut open = open.filter_map(|index| Some(&self.polls.get(index)?.fields));
+        let [place, ..] = open.find(|[_, address, function, ..]| {
+            let [address, function] = [address, function].map(|field| field.load(Ordering::Relaxed));
+            (address, function) == (future.address, future.function.into())
+        })?;
+        Some(place.load(Ordering::Relaxed))
     }
 
     fn close_while(&self, mut has_ended: impl FnMut(&Frame) -> bool) -> Option<&'static Node> {
@@ -350,20 +362,28 @@ impl Poll {
         }
     }
 
-    /// Forgets the open poll but keeps its call in flight. The poll itself continues without being observed.
-    fn leave(&self) {
+    /// Forgets the open poll. If the thread has ended, so has the call. If not, the call stays in flight, and the poll continues
+    /// without being observed.
+    fn leave(&self, row: u64, has_ended: bool) {
         if let Some(slot) = in_flight::slot_of(self.call) {
             slot.set_polled(false);
         }
         let held = Held {
             began: self.began,
             call: self.call,
-            row: 0,
+            row,
             // The state is unknown, because the poll continues without being observed.
             state: 0,
         };
-        if self.began != 0 && !calls_by_future::TABLE.put(self.future(), held) {
-            in_flight::end_without_tree(self.call);
+        if self.began == 0 {
+            return;
+        }
+        let is_put = match has_ended {
+            true => calls_by_future::put_over(self.future(), held),
+            false => calls_by_future::TABLE.put(self.future(), held),
+        };
+        if !is_put {
+            _ = held.vanish();
         }
     }
 }
@@ -442,7 +462,7 @@ mod tests {
         assert_eq!(counts(&frames), (0, 5));
         assert_eq!(frames.top().unwrap().place(), BOTTOM);
         frames.open_next(900, nodes[0]);
-        frames.close_all();
+        frames.close_all(|_| 0, true);
         assert_eq!(counts(&frames), (0, 6));
         assert_eq!(frames.top().unwrap().place(), BOTTOM);
     }

@@ -89,6 +89,12 @@ impl Slot {
     pub(crate) fn set_polled(&self, polled: bool) {
         self.polled.store(polled.into(), Ordering::Relaxed);
     }
+
+    /// Sets the call that awaits this one, because it polls this one now. 0 stands for none.
+    #[inline]
+    pub(crate) fn set_awaited_by(&self, call: CallId) {
+        self.link.store(call, Ordering::Relaxed);
+    }
 }
 
 pub(crate) fn index_of(id: CallId) -> u32 {

@@ -333,6 +333,12 @@ impl Site {
         self.ruled_off.load(Ordering::Relaxed) == OVER_BUDGET
     }
 
+    /// Returns whether the budget may disable the site.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn may_go_over_budget(&self) -> bool {
+        self.watch().is_none() && self.ruled_off.load(Ordering::Relaxed) == 0
+    }
+
     /// Disables the site because of the budget, or enables it again. Returns false and changes nothing if a rule has decided the
     /// site's state, if the site already has the requested state, or if it is to be disabled while its calls are watched.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]

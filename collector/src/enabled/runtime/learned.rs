@@ -34,13 +34,19 @@ static MEMORY: OnceLock<Memory> = OnceLock::new();
 
 /// Reads the functions that earlier runs of this build found too expensive with this budget and in this mode. If `forget` is
 /// true, clears the stored list instead.
-pub(crate) fn recall(table: &[u8], budget: f64, mode: Mode, forget: bool) -> &'static [Learned] {
+pub(crate) fn recall(
+    table: &[u8],
+    known: usize,
+    budget: f64,
+    mode: Mode,
+    forget: bool,
+) -> &'static [Learned] {
     let memory = MEMORY.get_or_init(|| {
         let build = hash(table);
         if forget {
             learned::write(build, &head(budget, mode));
         }
-        let functions = learned::read(build).and_then(|text| parse(&text, budget, mode));
+        let functions = learned::read(build).and_then(|text| parse(&text, known, budget, mode));
         Memory {
             build,
             functions: functions.unwrap_or_default(),
@@ -68,7 +74,8 @@ fn head(budget: f64, mode: Mode) -> String {
     format!("{FIRST_LINE}\nbudget {budget} {}\n", mode.as_str())
 }
 
-fn parse(text: &str, budget: f64, mode: Mode) -> Option<Vec<Learned>> {
+/// Returns `None` if the text is damaged, or is about another budget or mode. `known` is the number of functions.
+fn parse(text: &str, known: usize, budget: f64, mode: Mode) -> Option<Vec<Learned>> {
     let one = |line: &str| {
         let mut words = line.split(' ');
         let of = Learned {
@@ -77,7 +84,8 @@ fn parse(text: &str, budget: f64, mode: Mode) -> Option<Vec<Learned>> {
             cost_share: words.next()?.parse().ok()?,
         };
         let are_numbers = of.mean_ns.is_finite() && of.cost_share.is_finite();
-        (are_numbers && words.next().is_none()).then_some(of)
+        let is_known = (of.number as usize) < known;
+        (are_numbers && is_known && words.next().is_none()).then_some(of)
     };
     text.strip_prefix(&head(budget, mode))?.lines().map(one).collect()
 }
@@ -106,19 +114,20 @@ mod tests {
             mean_ns: 35.2,
             cost_share: 0.0125,
         };
-        assert_eq!(parse(text, 0.05, Mode::Exact), Some(vec![of]));
-        assert_eq!(parse(text, 0.1, Mode::Exact), None);
-        assert_eq!(parse(text, 0.05, Mode::Adaptive), None);
+        assert_eq!(parse(text, 13, 0.05, Mode::Exact), Some(vec![of]));
+        assert_eq!(parse(text, 13, 0.1, Mode::Exact), None);
+        assert_eq!(parse(text, 13, 0.05, Mode::Adaptive), None);
         let cut = text.strip_suffix(" 0.0125\n").unwrap();
         for damaged in [
             "",
             "x\n",
             cut,
             &text.replace("12", "one"),
+            &text.replace("12", "13"),
             &text.replace("35.2", "NaN"),
             &text.replace("0.0125", "0.0125 4"),
         ] {
-            assert_eq!(parse(damaged, 0.05, Mode::Exact), None, "{damaged}");
+            assert_eq!(parse(damaged, 13, 0.05, Mode::Exact), None, "{damaged}");
         }
     }
 

@@ -91,7 +91,7 @@ impl SampledTime {
 
 impl AddAssign for SampledTime {
     fn add_assign(&mut self, other: Self) {
-        self.is_there |= other.is_there;
+        self.is_there = self.is_there || other.is_there;
         self.ticks = self.ticks.saturating_add(other.ticks);
         self.ns = self.ns.saturating_add(other.ns);
     }

@@ -55,7 +55,7 @@ fn a_function_goes_by_the_mean_of_many_calls_and_never_if_nothing_is_around_it()
         timed: 40.0,
         counted: 4.0,
     };
-    let since = |now: Done, before: Done| busy_since(7, &now, &before, cost, 0.5);
+    let since = |now: Done, before: Done| busy_since(900, &now, (&before, &Done::default()), cost, 0.5);
     let done = |calls, timed, ticks| Done {
         calls,
         timed,
@@ -63,7 +63,7 @@ fn a_function_goes_by_the_mean_of_many_calls_and_never_if_nothing_is_around_it()
         ..Done::default()
     };
     let found = since(done(11_000, 110, 2_200_000), done(1_000, 10, 200_000)).unwrap();
-    assert_eq!((found.number, found.mean_ns, found.may_go), (7, 100.0, true));
+    assert_eq!((found.number, found.mean_ns, found.may_go), (900, 100.0, true));
     assert!((found.cost_ns - (100.0 * 40.0 + 9_900.0 * 4.0)).abs() < 1e-6);
     // Both functions stay on. Too few calls of the first function were timed, and the calls of the other one take much
     // longer to execute than to measure.
@@ -76,6 +76,11 @@ fn a_function_goes_by_the_mean_of_many_calls_and_never_if_nothing_is_around_it()
         ..done(11_000, 110, 2_200_000)
     };
     assert_eq!(since(recursion, done(1_000, 10, 200_000)).unwrap().mean_ns, 25.0);
+    // Only the calls since the last switch of modes make the mean.
+    let in_other_mode = done(10_000, 10_000, 9_000_000);
+    let both = done(11_000, 11_000, 9_200_000);
+    let found = busy_since(900, &both, (&in_other_mode, &in_other_mode), cost, 0.5).unwrap();
+    assert_eq!((found.mean_ns, found.may_go), (100.0, true));
     // The function was not called.
     assert_eq!(since(done(5, 5, 9), done(5, 5, 9)), None);
     let outermost = |ticks, charged_outermost| Done {

@@ -4,6 +4,7 @@ use super::Tree;
 use crate::enabled::platform::sync::{Ordering, add};
 use crate::enabled::record::journal::Kind;
 use crate::enabled::record::node::Node;
+use crate::enabled::record::owner::Owner;
 
 impl Tree {
     /// Ends the innermost call at the tick that `now` returns, in a mode that times all calls. Returns true if the call belongs
@@ -115,14 +116,15 @@ impl Tree {
         }
     }
 
-    /// Ends all open calls at the tick that `now` returns, because the thread has ended or is no longer measured.
-    pub(crate) fn end_all(&self, now: impl FnOnce() -> u64) {
+    /// Ends all open calls at the tick that `now` returns, because the thread `has_ended` or is no longer measured.
+    pub(crate) fn end_all(&'static self, has_ended: bool, now: impl FnOnce() -> u64) {
         let (Some(current), Some(root)) = (self.take(), self.root.get()) else {
             return;
         };
         self.discard_watched();
         self.charge(Self::charged(current), now());
-        self.frames.close_all();
+        let row_of = |node: &'static Node| Owner::node(self, node.index()).number();
+        self.frames.close_all(row_of, has_ended);
         self.spans.clear();
         self.put(root);
     }
