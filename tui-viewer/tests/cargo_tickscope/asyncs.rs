@@ -244,6 +244,17 @@ async fn call() { for _ in 0..3 { Pause(false).await } }
 
 async fn other() { Pause(false).await }
 
+/// Begins a call, and ends before it.
+async fn borrow<F: Future>(place: &mut Place<F>, begin: fn() -> F) {
+    place.0.set(Some(begin()));
+    place.poll()
+}
+
+async fn breaks(now: bool) {
+    if now { panic!("on purpose") }
+    Pause(false).await
+}
+
 /// Its first poll goes on until another line comes.
 async fn inside() {
     done();
@@ -260,6 +271,10 @@ fn line() -> String {
     line.trim().to_string()
 }
 
+fn now<F: Future>(future: F) -> Poll<F::Output> {
+    std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
 /// Slot for a pinned future; empty if there is no future.
 struct Place<F>(Pin<Box<Option<F>>>);
 
@@ -272,6 +287,7 @@ impl<F: Future> Place<F> {
     fn act(&mut self, act: &str, begin: fn() -> F) {
         match act {
             "begin" => { self.0.set(Some(begin())); self.poll() }
+            "borrow" => assert!(now(borrow(self, begin)).is_ready()),
             "poll" => self.poll(),
             "end" => while self.0.is_some() { self.poll() },
             _ => self.0.set(None),
@@ -290,6 +306,7 @@ fn main() {
         match what {
             "call" => calls[place].act(act, call),
             "other" => others[place].act(act, other),
+            "breaks" => drop(std::thread::spawn(|| now(breaks(true))).join().unwrap_err()),
             _ => insides[place].act(act, inside),
         }
         done();
@@ -422,6 +439,21 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     asked.does(&["begin other 0", "end other 0"]);
     let (calls, in_flight, _) = asked.counted("other");
     assert_eq!((calls[0], calls[2], in_flight), (calls[1], 0, 0));
+
+    // A call that another one began, and that is polled by nobody else now, is not over because the other one is. The call of
+    // `other` has seemed to be over for less time than this one.
+    asked.does(&["borrow call 0", "poll call 0", "begin other 0"]);
+    asked.switch("off", "other");
+    while asked.counted("other").1 > 0 {}
+    asked.does(&["end call 0"]);
+    let then = ([10, ended + 3, cancelled + 1], 0, vanished + 2);
+    assert_eq!(asked.counted("call"), then);
+
+    // A panic in a poll ends the thread.
+    asked.does(&["now breaks 0"]);
+    while asked.counted("breaks").1 > 0 {}
+    let ([began, ended, cancelled], _, vanished) = asked.counted("breaks");
+    assert_eq!((began, ended, cancelled + vanished), (1, 0, 1));
 
     // The function is switched off and on while the call is being polled.
     asked.does(&["begin inside 0"]);
