@@ -86,8 +86,11 @@ pub(crate) fn decide(
             .extend(prepared.sled_flags.iter().map(OsString::from));
         add(&mut changes.arguments, readable(call));
     }
-    if call.is_linked() && !call.is_test && call.types.iter().any(|kind| kind == "staticlib") {
-        changes.notes.push(static_library(call));
+    if call.is_linked() && !call.is_test {
+        let types = call.types.iter();
+        changes
+            .notes
+            .extend(types.filter_map(|kind| uncounted(kind, call)));
     }
     if !call.linked_files().is_empty() {
         changes.for_links = for_links(prepared, changes.own_collector.as_deref());
@@ -171,12 +174,20 @@ fn for_links(prepared: &Prepared, own: Option<&Path>) -> Vec<OsString> {
     arguments
 }
 
-fn static_library(call: &Invocation) -> String {
-    format!(
-        "lib{}.a: a static library gets no collector, because the program that links it is not built here; its functions are not \
-         counted\n  build a program or a cdylib from it",
-        call.crate_name
-    )
+/// Returns a note on a library of this type, if its functions cannot be counted.
+fn uncounted(kind: &str, call: &Invocation) -> Option<String> {
+    let name = &call.crate_name;
+    match kind {
+        "staticlib" => Some(format!(
+            "lib{name}.a: a static library gets no collector, because the program that links it is not built here; its functions are \
+             not counted\n  build a program or a cdylib from it"
+        )),
+        "dylib" => Some(format!(
+            "lib{name}.so: a Rust dylib gets no collector, because the program that loads it has one; its functions are not \
+             counted\n  build without dynamic linking"
+        )),
+        _ => None,
+    }
 }
 
 fn add(arguments: &mut Vec<OsString>, more: impl IntoIterator<Item = &'static str>) {
@@ -324,6 +335,8 @@ mod tests {
         let mut library = recorded::read("library");
         library.types = vec!["staticlib".into()];
         assert!(decided(&library).unwrap().notes[0].contains("libcrc32fast.a: a static library"));
+        library.types = vec!["dylib".into()];
+        assert!(decided(&library).unwrap().notes[0].contains("libcrc32fast.so: a Rust dylib"));
     }
 
     #[test]

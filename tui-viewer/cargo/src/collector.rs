@@ -12,7 +12,6 @@ use tickscope_command::console::say;
 
 use crate::cache::{Cache, key};
 use crate::compiler::Compiler;
-use crate::handover::BUILD_DIR;
 
 /// Compiler flags for building the collector:
 ///
@@ -96,7 +95,7 @@ fn build_crates(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Res
         .args(["--target", target])
         .arg("--target-dir")
         .arg(&target_dir)
-        .env(BUILD_DIR, &target_dir)
+        .env("CARGO_BUILD_BUILD_DIR", &target_dir)
         .current_dir(&sources)
         .output()
         .context("cannot start cargo")?;

@@ -21,7 +21,7 @@ use crate::cargo_words::CargoWords;
 use crate::compiler::Compiler;
 use crate::function_table::Sources;
 use crate::handover::{
-    BUILD_DIR, COLLECTOR_VARIABLE, Handover, Prepared, RUNNER, RUSTC_WRAPPER, SLEDS_VARIABLE, VARIABLE,
+    COLLECTOR_VARIABLE, Handover, Prepared, RUNNER, RUSTC_WRAPPER, SLEDS_VARIABLE, VARIABLE,
 };
 use crate::project::{Project, cargo};
 use crate::settings::{Settings, runner_variable};
@@ -63,6 +63,7 @@ pub(crate) fn run<L: Args>(words: Vec<OsString>) -> anyhow::Result<u8> {
     let (handover_file, notes_file) = (handover_file?, notes_file?);
     let handover = Handover {
         words: texts(&typed.ours)?,
+        here: std::env::current_dir().context("cannot tell the current folder")?,
         functions,
         target_dir: target_dir.clone(),
         notes: notes_file.path().to_path_buf(),
@@ -80,6 +81,7 @@ pub(crate) fn run<L: Args>(words: Vec<OsString>) -> anyhow::Result<u8> {
         command: cli.command,
         words: &words,
         project: &project,
+        settings: &settings,
         handover: &handover,
         handover_file: handover_file.path(),
     };
@@ -171,7 +173,7 @@ fn targets(words: &CargoWords, settings: &Settings, host: &str) -> Result<Vec<St
 /// Returns the values of the environment variables that [`Build::cargo`] changes.
 fn own_variables(targets: &[String]) -> BTreeMap<String, Option<String>> {
     let runners = targets.iter().map(|target| runner_variable(target));
-    let names = runners.chain([RUSTC_WRAPPER, BUILD_DIR].map(String::from));
+    let names = runners.chain([RUSTC_WRAPPER.to_string()]);
     names
         .map(|name| (name.clone(), std::env::var(name).ok()))
         .collect()
@@ -232,6 +234,7 @@ struct Build<'a> {
     command: CargoCommand,
     words: &'a CargoWords,
     project: &'a Project,
+    settings: &'a Settings,
     handover: &'a Handover,
     handover_file: &'a Path,
 }
@@ -246,12 +249,30 @@ impl Build<'_> {
         };
         let mut command = Command::new(cargo());
         for target in self.handover.targets.keys() {
-            // The value is a list, because cargo would split a string at spaces, and the path may contain spaces.
-            let runner = Value::from(vec![us_text, RUNNER]);
+            // Cargo merges this value with the configuration files, and refuses to merge a string with a list. It splits a string
+            // at spaces.
+            let is_text = self.settings.has_text_runner(target);
+            if is_text && us_text.contains(char::is_whitespace) {
+                bail!(
+                    "{us_text}: the path contains a space, and the runner in cargo's configuration is a string, which cargo splits at \
+                     spaces\n  write that runner as a list: runner = [\"program\", \"argument\"]"
+                );
+            }
+            let runner = match is_text {
+                true => Value::from(format!("{us_text} {RUNNER}")),
+                false => Value::from(vec![us_text, RUNNER]),
+            };
             command
                 .arg("--config")
                 .arg(format!("target.{target}.runner={runner}"));
             command.env_remove(runner_variable(target));
+        }
+        if self.project.has_build_dir {
+            // An environment variable would also reach cargo calls of build scripts, which would wait for this build's lock.
+            let build_dir = Value::from(texts(&[self.handover.target_dir.clone().into()])?.remove(0));
+            command
+                .arg("--config")
+                .arg(format!("build.build-dir={build_dir}"));
         }
         command.arg(self.command.name());
         for target in self.handover.targets.keys() {
@@ -264,9 +285,6 @@ impl Build<'_> {
             .env(VARIABLE, self.handover_file)
             .env(SLEDS_VARIABLE, &self.handover.sleds_key)
             .env(COLLECTOR_VARIABLE, &self.handover.collector_key);
-        if self.project.has_build_dir {
-            command.env(BUILD_DIR, &self.handover.target_dir);
-        }
         Ok(command)
     }
 
@@ -274,7 +292,7 @@ impl Build<'_> {
     fn say_where(&self) -> anyhow::Result<()> {
         let mut command = self.cargo()?;
         let output = command
-            .args(["--quiet", "--message-format", "json"])
+            .args(["--message-format", "json"])
             .args(&self.words.rest)
             .output()?;
         let text = String::from_utf8_lossy(&output.stdout);

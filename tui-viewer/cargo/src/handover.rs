@@ -26,14 +26,13 @@ pub(crate) const COLLECTOR_VARIABLE: &str = "CARGO_TICKSCOPE_COLLECTOR";
 /// Environment variable that tells cargo which compiler wrapper to use.
 pub(crate) const RUSTC_WRAPPER: &str = "RUSTC_WRAPPER";
 
-/// Environment variable that tells cargo where to put intermediate files.
-pub(crate) const BUILD_DIR: &str = "CARGO_BUILD_BUILD_DIR";
-
 /// Data for the wrapper and the runner.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Handover {
     /// Command-line arguments that the user typed, up to and including cargo's subcommand.
     pub(crate) words: Vec<String>,
+    /// Directory in which the user typed them. Cargo starts tests in the directory of their package.
+    pub(crate) here: PathBuf,
     /// Options that choose which functions to measure, from the command line and the project's file.
     pub(crate) functions: FunctionsArgs,
     /// Cargo's target directory for these builds.

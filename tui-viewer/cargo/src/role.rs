@@ -1,6 +1,10 @@
 //! The roles that this program can play: the command, cargo's compiler wrapper, or cargo's runner.
 
 use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use anyhow::Context;
 
 use crate::handover::{Handover, RUNNER, VARIABLE};
 use crate::watcher::Watcher;
@@ -20,6 +24,11 @@ pub fn play<W: Watcher>(words: Vec<OsString>) -> anyhow::Result<u8> {
         } else {
             wrapper::run(&handover, &words[1..])
         };
+    }
+    // A build script has started cargo without the variables of this build, but with its compiler wrapper.
+    if let Some(compiler) = first.filter(|word| word.as_encoded_bytes().contains(&b'/')) {
+        let error = Command::new(compiler).args(&words[2..]).exec();
+        return Err(error).with_context(|| format!("cannot start {}", compiler.display()));
     }
     let mut words = words;
     // Cargo passes the name of its subcommand as the first argument.

@@ -44,19 +44,30 @@ pub(crate) fn run<W: Watcher>(handover: &Handover, words: &[OsString]) -> anyhow
         unheard: UNHEARD,
     };
     let is_one = matches!(cli.command, CargoCommand::Run | CargoCommand::Build);
-    if let Some(file) = cli.record {
-        let output = if is_one { file } else { file_of(&file, program) };
-        return W::record(watched, output);
-    }
     if is_one {
-        return W::watch(watched, cli.report, &cli.look);
+        return match cli.record {
+            Some(file) => W::record(watched, file),
+            None => W::watch(watched, cli.report, &cli.look),
+        };
     }
+    let record = cli.record.map(|file| file_of(&handover.here.join(file), program));
     let lists_tests = Executable::read(program).is_some_and(|file| file.lists_tests);
     if !lists_tests {
-        return W::watch(watched, true, &cli.look);
+        return match record {
+            Some(file) => W::record(watched, file),
+            None => W::watch(watched, true, &cli.look),
+        };
     }
-    let all = test_list::listed(&mut self::command(handover, program, &LIST.map(OsString::from)))?;
-    // With these arguments a test program runs no tests, so there is nothing to watch.
+    let list = |chosen: &[OsString]| {
+        let arguments = [chosen, &LIST.map(OsString::from)].concat();
+        test_list::listed(&mut self::command(handover, program, &arguments))
+    };
+    // Some arguments exclude those that make a list.
+    let all = match list(arguments)? {
+        Some(chosen) => chosen,
+        None => list(&[])?.unwrap_or_default(),
+    };
+    // A test program that runs no tests has nothing to watch.
     let asks = |word: &OsString| matches!(word.to_str(), Some("--list" | "--help" | "-h"));
     let is_test = cli.command == CargoCommand::Test;
     let is_empty = if is_test {
@@ -68,7 +79,9 @@ pub(crate) fn run<W: Watcher>(handover: &Handover, words: &[OsString]) -> anyhow
         let mut plain = self::command(handover, program, arguments);
         return Err(anyhow!("cannot start {}: {}", program.display(), plain.exec()));
     }
-    if is_test {
+    if let Some(file) = record {
+        W::record(watched, file)
+    } else if is_test {
         W::time_tests(watched, &all.tests, cli.report)
     } else {
         W::watch(watched, true, &cli.look)
@@ -123,7 +136,7 @@ mod tests {
             targets: [("x".to_string(), prepared)].into(),
             own_variables: [
                 ("RUSTC_WRAPPER".to_string(), None),
-                ("CARGO_BUILD_BUILD_DIR".to_string(), Some("/b".to_string())),
+                ("CARGO_TARGET_X_RUNNER".to_string(), Some("time -v".to_string())),
             ]
             .into(),
             ..Handover::default()
@@ -150,8 +163,8 @@ mod tests {
         let variables: BTreeMap<_, _> = command.get_envs().collect();
         assert_eq!(variables[OsStr::new("RUSTC_WRAPPER")], None);
         assert_eq!(
-            variables[OsStr::new("CARGO_BUILD_BUILD_DIR")],
-            Some(OsStr::new("/b"))
+            variables[OsStr::new("CARGO_TARGET_X_RUNNER")],
+            Some(OsStr::new("time -v"))
         );
     }
 

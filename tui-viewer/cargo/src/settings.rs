@@ -59,7 +59,7 @@ impl Settings {
             .into_iter()
             .find_map(std::env::var_os);
         let wrapper = match named {
-            Some(wrapper) => Some(wrapper.to_string_lossy().into_owned()),
+            Some(wrapper) => Some(from_here(&wrapper.to_string_lossy())),
             None => self.text(&["build", "rustc-wrapper"]).map(located),
         };
         wrapper.filter(|wrapper| !wrapper.is_empty())
@@ -73,10 +73,20 @@ impl Settings {
         words(&self.files["build"]["target"])
     }
 
+    /// Returns whether a configuration file has a runner for this target that is a string.
+    pub(crate) fn has_text_runner(&self, target: &str) -> bool {
+        self.text(&["target", target, "runner"]).is_some()
+    }
+
     /// Returns the user's runner for programs of a target, followed by the runner's arguments; empty if there is none.
     pub(crate) fn runner(&self, compiler: &Compiler, target: &str) -> Vec<String> {
         if let Some(runner) = variable(&runner_variable(target)) {
-            return words(&Value::from(runner.to_string_lossy().into_owned()));
+            let mut words = words(&Value::from(runner.to_string_lossy().into_owned()));
+            words
+                .iter_mut()
+                .take(1)
+                .for_each(|program| *program = from_here(program));
+            return words;
         }
         let tables = self.files["target"].as_object();
         let named = tables
@@ -143,6 +153,15 @@ fn words(value: &Value) -> Vec<String> {
     }
 }
 
+/// Resolves the path of a program that an environment variable names. A relative path that contains a slash starts from
+/// the current directory, and cargo starts compilers and tests in other directories.
+fn from_here(program: &str) -> String {
+    let path = std::path::absolute(program)
+        .ok()
+        .filter(|_| program.contains('/'));
+    path.map_or(program.to_string(), |path| path.to_string_lossy().into_owned())
+}
+
 /// Resolves the path of a program that a configuration file names. A relative path that contains a slash starts from
 /// the parent of the `.cargo` directory that holds the file. Cargo does not print which file it was, so this tries the
 /// current directory, its ancestors, and the parent of `CARGO_HOME`, in this order.
@@ -183,10 +202,12 @@ mod tests {
             r#"{"target": {"x86_64-unknown-linux-gnu": {"runner": "env A=1"}, "cfg(unix)": {"runner": "b"}}}"#,
         );
         assert_eq!(named.runner(&compiler(), TARGET), ["env", "A=1"]);
+        assert!(named.has_text_runner(TARGET));
         let fitting = settings(
             r#"{"target": {"cfg(windows)": {"runner": "w"}, "cfg(all(unix, target_arch = \"x86_64\"))": {"runner": ["time", "-v"]}}}"#,
         );
         assert_eq!(fitting.runner(&compiler(), TARGET), ["time", "-v"]);
+        assert!(!fitting.has_text_runner(TARGET));
         assert!(settings("{}").runner(&compiler(), TARGET).is_empty());
         assert_eq!(
             runner_variable(TARGET),
@@ -208,6 +229,12 @@ mod tests {
     fn a_program_with_a_slash_is_looked_for() {
         assert_eq!(located("sccache"), "sccache");
         assert_eq!(located("/bin/env"), "/bin/env");
+        assert_eq!(from_here("sccache"), "sccache");
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(
+            from_here("./src/lib.rs"),
+            here.join("src/lib.rs").to_str().unwrap()
+        );
         assert!(located("src/lib.rs").ends_with("/src/lib.rs") && located("src/lib.rs").starts_with('/'));
     }
 }

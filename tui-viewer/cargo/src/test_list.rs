@@ -10,13 +10,15 @@ pub(crate) struct Listed {
     pub(crate) benchmarks: usize,
 }
 
-/// Runs `list`, a command that makes a test program print its tests and benchmarks, and returns them.
+/// Runs `list`, a command that makes a test program print its tests and benchmarks, and returns them. Returns `None` if the
+/// program refuses the command.
 ///
 /// # Errors
 /// The program cannot be started.
-pub(crate) fn listed(list: &mut Command) -> std::io::Result<Listed> {
+pub(crate) fn listed(list: &mut Command) -> std::io::Result<Option<Listed>> {
     let output = list.env_remove("TICKSCOPE").output()?;
-    Ok(listed_in(&String::from_utf8_lossy(&output.stdout)))
+    let is_list = output.status.success();
+    Ok(is_list.then(|| listed_in(&String::from_utf8_lossy(&output.stdout))))
 }
 
 fn listed_in(list: &str) -> Listed {

@@ -40,6 +40,7 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
     for text in &changes.notes {
         note(&handover.notes, text);
     }
+    mark(&call, &changes)?;
     let status = compile(handover, words, &call, &changes)?;
     if status.success() {
         finish(handover, &call, &changes)?;
@@ -151,18 +152,24 @@ fn only_final(words: &[OsString]) -> Vec<OsString> {
     kept
 }
 
-/// Completes the output of a successful call: writes the library's marker, adds function tables to linked files, and
-/// adds variables to the dep-info file.
-fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::Result<()> {
-    if let Some(library) = call.library().filter(|_| call.is_linked()) {
-        let marker = marker(&library);
-        match &changes.own_collector {
-            Some(own) => fs::write(marker, own.as_os_str().as_encoded_bytes())?,
-            None => {
-                let _ = fs::remove_file(marker);
-            }
+/// Writes or removes a library's marker. This must be done before the library is compiled, because cargo compiles the crates
+/// that depend on it as soon as its metadata is there.
+fn mark(call: &Invocation, changes: &Changes) -> anyhow::Result<()> {
+    let Some(library) = call.library().filter(|_| call.is_linked()) else {
+        return Ok(());
+    };
+    let marker = marker(&library);
+    match &changes.own_collector {
+        Some(own) => fs::write(marker, own.as_os_str().as_encoded_bytes())?,
+        None => {
+            let _ = fs::remove_file(marker);
         }
     }
+    Ok(())
+}
+
+/// Completes the output of a successful call: adds function tables to linked files, and adds variables to the dep-info file.
+fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::Result<()> {
     for file in call
         .linked_files()
         .iter()

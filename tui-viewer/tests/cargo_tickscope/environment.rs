@@ -84,11 +84,39 @@ fn a_runner_stands_before_the_program() {
     assert!(done.out.contains("runner one\n"), "{done}");
     assert!(done.out.contains("answer 42"), "{done}");
     for table in [TARGET, "'cfg(target_os = \"linux\")'"] {
-        let config = format!("[target.{table}]\nrunner = [\"./r.sh\", \"two\"]\n");
-        project.write(".cargo/config.toml", &config);
-        let done = project.run("--report run -- 4").with_code(4);
-        assert!(done.out.contains("runner two\n"), "{table}: {done}");
+        for runner in ["[\"./r.sh\", \"two\"]", "\"./r.sh two\""] {
+            let config = format!("[target.{table}]\nrunner = {runner}\n");
+            project.write(".cargo/config.toml", &config);
+            let done = project.run("--report run -- 4").with_code(4);
+            assert!(done.out.contains("runner two\n"), "{table} {runner}: {done}");
+        }
     }
+}
+
+/// The build script starts cargo with its own environment, and without all variables whose names begin with `CARGO`.
+const BUILDS: &str = r#"
+use std::process::Command;
+fn main() {
+    let [cargo, place] = ["CARGO", "OUT_DIR"].map(|name| std::env::var(name).unwrap());
+    for keeps in [true, false] {
+        let mut command = Command::new(&cargo);
+        command.args(["build", "--offline", "--manifest-path", "inner/Cargo.toml", "--target-dir"]);
+        command.arg(format!("{place}/{keeps}"));
+        for (name, _) in std::env::vars().filter(|(name, _)| !keeps && name.starts_with("CARGO") && name != "CARGO_HOME") {
+            command.env_remove(name);
+        }
+        assert!(command.status().unwrap().success());
+    }
+}
+"#;
+
+fn a_build_script_may_start_cargo() {
+    let project = Project::package("", "src/main.rs", "fn main() {}");
+    project.write("build.rs", BUILDS);
+    let manifest = "[package]\nname = \"inner\"\nedition = \"2024\"\n[workspace]\n";
+    project.write("inner/Cargo.toml", manifest);
+    project.write("inner/src/main.rs", "fn main() {}");
+    project.run("build").with_code(0);
 }
 
 fn flags_of_the_user_stay() {
@@ -108,5 +136,6 @@ tickscope_testkit::tests![
     a_wrapper_that_caches_is_asked_the_same_in_each_build,
     a_wrapper_for_the_workspace_is_called_as_well,
     a_runner_stands_before_the_program,
+    a_build_script_may_start_cargo,
     flags_of_the_user_stay,
 ];

@@ -1,5 +1,6 @@
 //! Running programs: the command passes on the program's output and exit code.
 
+use std::fs;
 use std::process::Command;
 
 use crate::support::{Project, finish};
@@ -92,6 +93,23 @@ fn tests_benchmarks_and_documentation_tests_run_as_ever() {
     let ran = done.out.matches("test result: ok. 1 passed").count();
     assert_eq!(ran, 4, "whole, mylib, plugin, and a documentation test: {done}");
     assert!(done.out.contains("test tests::adds ... ok"), "{done}");
+    // Programs without tests, or without tests of that name, are no reason to complain or to stop.
+    let named = project
+        .run("test --workspace --lib --bins --tests adds")
+        .with_code(0);
+    named
+        .says(&["tickscope: tests of mylib-"])
+        .says_nothing_of(&["no report"]);
+    project
+        .run("--record t.tks test --workspace --lib --bins --tests")
+        .with_code(0);
+    let recorded = |name: &str| {
+        let mut files = fs::read_dir(project.dir())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
+        files.any(|file| file.to_string_lossy().starts_with(&format!("t-{name}-")))
+    };
+    assert!(recorded("mylib") && recorded("whole") && !recorded("app"));
     let list = project.run("test -p mylib --lib -- --list").with_code(0);
     assert_eq!(list.out, "tests::adds: test\n\n1 test, 0 benchmarks\n");
     let bench = project.run("bench -p app").with_code(0);
