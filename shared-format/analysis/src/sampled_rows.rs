@@ -65,8 +65,8 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     with_rows(snapshot, addresses, true)
 }
 
-/// Like [`with_sampled_rows`], but does not scale samples up. So the times of two snapshots can be subtracted: a scale changes
-/// from one snapshot to the next.
+/// Like [`with_sampled_rows`], but does not scale samples up, because the scale changes from one snapshot to the next. So the
+/// difference of two snapshots of a run has no samples from before the first of them.
 #[must_use]
 pub fn with_unscaled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> Cow<'a, Snapshot> {
     with_rows(snapshot, addresses, false)
@@ -181,6 +181,11 @@ fn push_rows(
             *samples.entry((place(inside), site)).or_default() += part.samples;
         }
     }
+    // How many functions have few samples below each place.
+    let mut few_at: HashMap<Option<u32>, usize> = HashMap::new();
+    for (&(place, _), _) in samples.iter().filter(|(_, of)| **of < SAMPLES_LEAST) {
+        *few_at.entry(place).or_default() += 1;
+    }
     let mut others = None;
     for (index, thread) in (0..).zip(&snapshot.threads) {
         let first_row = out.nodes.len() as u32;
@@ -208,7 +213,8 @@ fn push_rows(
             let new = all.filter(|&(&site, _)| !row_of.contains_key(&(inside, site)));
             let has_few = |&(&site, _): &(&u32, _)| samples[&(place(inside), site)] < SAMPLES_LEAST;
             let (few, many): (Vec<_>, Vec<_>) = new.partition(has_few);
-            let above_few = (few.len() > 1).then(|| {
+            let are_several = few_at.get(&place(inside)).is_some_and(|&few| few > 1);
+            let above_few = (are_several && !few.is_empty()).then(|| {
                 let site = *others.get_or_insert_with(|| {
                     out.sites.push(Site {
                         name: OTHERS.into(),

@@ -71,6 +71,8 @@ pub struct TimeSpent {
     clock_epoch: u32,
     ticks_per_second: f64,
     waits: bool,
+    /// Whether samples are known. Coarse records have none.
+    has_samples: bool,
     /// Maps the key of each thread to the keys that it may get once it has ended: the key of ended threads with its name, and, if
     /// the name contains a process id, the key of threads from ended processes.
     threads: HashMap<u64, (u64, Option<u64>)>,
@@ -125,6 +127,7 @@ impl TimeSpent {
             clock_epoch: snapshot.clock.epoch,
             ticks_per_second: snapshot.clock.ticks_per_second,
             waits: snapshot.waits,
+            has_samples: !snapshot.lines.is_empty(),
             threads,
             spent: together(spent),
         }
@@ -166,11 +169,15 @@ impl TimeSpent {
 
 /// Returns the self times of the records `plus` minus the self times of the records `minus`; see
 /// [`Terms`](crate::series::Terms). The period ends with the last record of `plus`. Returns `None` if the period is
-/// empty, or if the records are from different runs.
+/// empty, if the records are from different runs, or if samples are known only since some time in the period.
 pub fn lapse<T: Borrow<TimeSpent>>(plus: &[T], minus: &[T]) -> Option<Lapse> {
     let end: &TimeSpent = plus.last()?.borrow();
     let is_other = |record: &T| record.borrow().run != end.run;
     if plus.iter().chain(minus).any(is_other) {
+        return None;
+    }
+    let lacks_samples = |record: &T| !record.borrow().has_samples && !record.borrow().spent.is_empty();
+    if end.has_samples && minus.iter().any(lacks_samples) {
         return None;
     }
     let since = |records: &[T]| {
@@ -283,6 +290,24 @@ mod tests {
         );
         let after = record(1, &[("other", 6, 0.25)]);
         assert_eq!(seconds(&[&end, &after], &[&before]), (2.0, vec![0.25, 0.5]));
+    }
+
+    #[test]
+    fn a_time_is_unknown_if_samples_are_known_only_since_some_moment_in_it() {
+        let [mut before, mut after] = [
+            record(100, &[("worker", 5, 90.0)]),
+            record(101, &[("worker", 5, 90.5)]),
+        ];
+        let is_known = |before: &Snapshot, after: &Snapshot| {
+            let [before, after] = [before, after].map(|record| TimeSpent::of(record, &Functions::of(record)));
+            lapse(&[after], &[before]).is_some()
+        };
+        assert!(is_known(&before, &after));
+        after.lines.asked_hz = 1_000;
+        assert!(!is_known(&before, &after));
+        assert!(is_known(&record(100, &[]), &after), "nothing was done before");
+        before.lines.asked_hz = 1_000;
+        assert!(is_known(&before, &after));
     }
 
     #[test]

@@ -75,7 +75,8 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window.waits_in = waits_in(later, &then, &pool_of);
     watches::take(&mut window.watches, earlier);
     let (forgotten, forgotten_numbers) = (has_forgotten_latencies(earlier), has_forgotten_numbers(earlier));
-    match forgotten && earlier.lines.is_empty() {
+    let is_coarse = forgotten && !has_forgotten_latencies(later);
+    match is_coarse && earlier.lines.is_empty() {
         // A coarse record does not tell which samples are older than the window.
         true => window.lines = window.lines.without_samples(),
         false => lines::take(&mut window.lines, &then.lines, &pool_of, &group_of),

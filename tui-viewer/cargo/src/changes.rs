@@ -182,7 +182,8 @@ fn uncounted(kind: &str, call: &Invocation) -> Option<String> {
             "lib{name}.a: a static library gets no collector, because the program that links it is not built here; its functions are \
              not counted\n  build a program or a cdylib from it"
         )),
-        "dylib" => Some(format!(
+        // If the crate is also a usual library, programs are linked to that one.
+        "dylib" if call.types.len() == 1 => Some(format!(
             "lib{name}.so: a Rust dylib gets no collector, because the program that loads it has one; its functions are not \
              counted\n  build without dynamic linking"
         )),

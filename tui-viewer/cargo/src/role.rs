@@ -26,7 +26,11 @@ pub fn play<W: Watcher>(words: Vec<OsString>) -> anyhow::Result<u8> {
         };
     }
     // A build script has started cargo without the variables of this build, but with its compiler wrapper.
-    if let Some(compiler) = first.filter(|word| word.as_encoded_bytes().contains(&b'/')) {
+    let is_compiler = |word: &&OsString| {
+        let text = word.as_encoded_bytes();
+        *word == "rustc" || text.contains(&b'/') && !text.starts_with(b"-")
+    };
+    if let Some(compiler) = first.filter(is_compiler) {
         let error = Command::new(compiler).args(&words[2..]).exec();
         return Err(error).with_context(|| format!("cannot start {}", compiler.display()));
     }

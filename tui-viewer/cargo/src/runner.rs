@@ -59,7 +59,7 @@ pub(crate) fn run<W: Watcher>(handover: &Handover, words: &[OsString]) -> anyhow
         };
     }
     let list = |chosen: &[OsString]| {
-        let arguments = [chosen, &LIST.map(OsString::from)].concat();
+        let arguments = [&LIST.map(OsString::from), chosen].concat();
         test_list::listed(&mut self::command(handover, program, &arguments))
     };
     // Some arguments exclude those that make a list.

@@ -250,6 +250,11 @@ async fn borrow<F: Future>(place: &mut Place<F>, begin: fn() -> F) {
     place.poll()
 }
 
+async fn exits(now: bool) {
+    if now { std::process::exit(0) }
+    Pause(false).await
+}
+
 async fn breaks(now: bool) {
     if now { panic!("on purpose") }
     Pause(false).await
@@ -306,6 +311,7 @@ fn main() {
         match what {
             "call" => calls[place].act(act, call),
             "other" => others[place].act(act, other),
+            "exits" => drop(now(exits(true))),
             "breaks" => drop(std::thread::spawn(|| now(breaks(true))).join().unwrap_err()),
             _ => insides[place].act(act, inside),
         }
@@ -470,11 +476,19 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     // If the end of the poll was not seen, the collector does not know whether the call was over.
     let (calls, in_flight, unseen) = asked.counted("inside");
     assert_eq!((calls, in_flight), ([2, 2 - unseen, 0], 0));
+    // The end of the program ends no call.
     let Asked {
-        mut program, lines, ..
+        mut program,
+        mut lines,
+        ..
     } = asked;
-    drop(lines);
+    writeln!(lines, "now exits 0").unwrap();
     assert!(program.wait().unwrap().success());
+    let done = project
+        .viewer(&["report", "-f", "json", "--ended", "small"])
+        .with_code(0);
+    let row = &Report::read(serde_json::from_str(&done.out).unwrap()).rows["exits"];
+    assert_eq!((row.calls, row.in_flight, row.vanished), ([1, 0, 0], 1, 0));
 }
 
 /// Functions are switched on and off from outside while threads poll them. The sums must still add up, and no call may

@@ -166,8 +166,9 @@ fn leave(may_merge: bool) {
             .finish_thread(block, threads::thread_name(), os::own_cpu_ns()),
         None if config::is_forked_child() => registry::forget(block),
         None => {
-            // Only this thread knows when it ended, so it ends its calls before it hands the tree over.
-            charge_no_more(block, true);
+            // Only this thread knows when it ended, so it ends its calls before it hands the tree over. At the end of the program,
+            // the calls of futures that it is polling stay in flight.
+            charge_no_more(block, may_merge);
             registry::leave(block, threads::thread_name(), os::own_cpu_ns());
         }
     }

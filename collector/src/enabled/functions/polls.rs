@@ -26,7 +26,7 @@ use crate::enabled::record::frames::Poll;
 use crate::enabled::record::function_sites::{self, PolledBy};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::owner::Owner;
-use crate::enabled::record::site::{Site, SiteState};
+use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
@@ -129,8 +129,9 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         let (Some(node), Some(poll)) = (top.node(), tree.frames.take_poll_at(place)) else {
             return;
         };
-        let state = match site.is(SiteState::Disabled) {
-            // The function's entry is not reported, so the open poll may be an earlier one, whose future no longer exists.
+        let state = match site.was_ever_off() {
+            // The function's entry may not have been reported, so the open poll may be an earlier one, whose future no longer
+            // exists.
             true => match os::read_byte(polled.state_place(poll.future())) {
                 ByteRead::Is(state) => state,
                 ByteRead::IsGone | ByteRead::Refused => u8::MAX,

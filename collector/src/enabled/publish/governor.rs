@@ -12,10 +12,14 @@
 //! off: polls of async functions, functions whose calls take much longer to execute than to measure, and outermost
 //! functions, unless their calls take longer to measure than to execute.
 //!
-//! The governor runs often at first and less often later. When the cost has been far below the budget for some time,
+//! The governor runs often at first and less often later. If calls have already used up what they may cost until the next
+//! round, that round comes when the publisher wakes up next, because a program may call other functions from one moment to the
+//! next. When the cost has been far below the budget for some time,
 //! functions are switched on again. Each time that a function is switched off, it stays off longer. Functions that an
 //! earlier run switched off are off from the start. They are tried once, as soon as the budget allows a short trial. So
 //! each run makes its own decisions, but begins with a choice that is probably right.
+
+mod choice;
 
 use std::time::{Duration, Instant};
 
@@ -26,10 +30,12 @@ use crate::enabled::capture::capture_lock;
 use crate::enabled::capture::function_sums::Done;
 use crate::enabled::capture::functions::Told;
 use crate::enabled::platform::os;
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::publish::governor::choice::{Busy, CallCost, busy_since, switch_off};
 use crate::enabled::publish::overhead::function_call_ns;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch::{self, Switch};
-use crate::enabled::record::site::Site;
+use crate::enabled::record::registry;
 use crate::enabled::record::site_table;
 use crate::enabled::runtime::config;
 use crate::enabled::runtime::function_choice;
@@ -47,25 +53,14 @@ const LONGEST: Duration = Duration::from_millis(200);
 const LOOK_SHARE: u32 = 200;
 const BEGINNING: Duration = Duration::from_millis(250);
 
+/// Time between two checks of what calls have cost since the last round.
+const CHECK: Duration = Duration::from_millis(4);
+
 /// A round makes decisions only if the program has used at least this much CPU time since the last round, in ns.
 const LEAST_CPU_NS: u64 = 10_000_000;
 
-/// Number of timed calls after which the mean time of a function is reliable.
-const SETTLED: u64 = 64;
-
 /// CPU time that the program is expected to use during a trial, in ns.
 const TRIAL_NS: f64 = 2.0 * LEAST_CPU_NS as f64;
-
-/// A function stays on if its calls take this many times longer to execute than to measure.
-const WORTH: f64 = 100.0;
-
-/// If a function's calls take this many times longer to execute than to measure, the function is switched off only
-/// while the cost is above the budget. Other functions are switched off until the cost is at [`AIM`]. Otherwise,
-/// functions with long calls would be switched off and on again for a small part of the cost.
-const TELLS_MUCH: f64 = 20.0;
-
-/// A function that costs less than this share of the CPU time stays on.
-const HARMLESS: f64 = 0.0005;
 
 /// Once the cost is above the budget, functions are switched off until the cost is below this fraction of the budget.
 /// This makes further rounds of switching rare, and leaves room for costs that a round cannot measure: the session
@@ -94,25 +89,21 @@ struct Off {
     is_learned: bool,
 }
 
-/// What it costs the program to measure one call, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct CallCost {
-    /// A call that is timed.
-    pub(crate) timed: f64,
-    /// A call that is only counted.
-    pub(crate) counted: f64,
-}
-
 /// The state between rounds.
 pub(crate) struct Governor {
     budget: f64,
     began: Instant,
+    /// When the last round made decisions, when the next round is due, and when the cost since the last one is checked.
+    last: Instant,
     next: Instant,
+    check: Instant,
     /// The mode of the last round, and what measuring a call costs in that mode; `None` before the first round.
     mode: Option<(Switch, CallCost)>,
     /// What each function had done by the last round.
     seen: Vec<Done>,
-    /// What each function had done when the mode was switched last. Sums of different modes do not make one mean.
+    /// How many calls of functions had returned by the last round, in threads that lived then.
+    returned: u64,
+    /// What each function had done when the session began, or the mode was switched. Sums of several modes do not make one mean.
     in_other_modes: Vec<Done>,
     cpu_ns: u64,
     /// CPU time of all periods that rounds have judged, and how much of it was spent on measuring, in nanoseconds.
@@ -127,31 +118,6 @@ pub(crate) struct Governor {
     low_since: Option<Instant>,
 }
 
-/// A function that was called since the last round.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Busy {
-    number: u32,
-    /// Mean duration of its calls, including the functions that they call, in nanoseconds. Time in a recursion is
-    /// counted only once.
-    mean_ns: f64,
-    /// Cost of measuring its calls since the last round, in nanoseconds.
-    cost_ns: f64,
-    /// Cost of measuring one call, in nanoseconds.
-    call_ns: f64,
-    /// Whether the function may be switched off.
-    may_go: bool,
-    is_own: bool,
-}
-
-impl Busy {
-    /// Compares two functions by the order in which they are switched off.
-    fn order(&self, other: &Self) -> std::cmp::Ordering {
-        let told = |busy: &Self| busy.cost_ns * (busy.call_ns / busy.mean_ns).min(1.0);
-        let by_cost = told(other).total_cmp(&told(self));
-        self.is_own.cmp(&other.is_own).then(by_cost)
-    }
-}
-
 impl Governor {
     /// Returns a governor if the program has compiler-instrumented functions and a budget for measuring them.
     pub(crate) fn new() -> Option<Self> {
@@ -160,13 +126,17 @@ impl Governor {
         if known == 0 {
             return None;
         }
+        let seen = sums(mode_switch::newest().mode).unwrap_or_else(|| vec![Done::default(); known]);
         let mut governor = Self {
             budget,
             began: Instant::now(),
+            last: Instant::now(),
             next: Instant::now() + FIRST,
+            check: Instant::now(),
             mode: None,
-            seen: sums(mode_switch::newest().mode).unwrap_or_else(|| vec![Done::default(); known]),
-            in_other_modes: vec![Done::default(); known],
+            in_other_modes: seen.clone(),
+            seen,
+            returned: returned(),
             cpu_ns: os::process_cpu_ns(),
             judged_ns: 0.0,
             cost_ns: 0.0,
@@ -176,20 +146,15 @@ impl Governor {
             low_since: None,
         };
         let since = Instant::now();
+        let (learned, is_first) = learned::known();
         let sites = (0..).zip(function_sites::all());
         for (number, _) in sites.filter(|(_, site)| site.is_over_budget()) {
-            let learned = learned::recalled().iter().find(|of| of.number == number);
-            // A function that no earlier run has switched off was switched off in an earlier session of this run.
-            let of = learned.copied().unwrap_or(Learned {
-                number,
-                mean_ns: 0.0,
-                cost_share: 0.0,
-            });
-            governor.off.push(Off {
+            let of = learned.iter().find(|of| of.number == number);
+            governor.off.extend(of.map(|&of| Off {
                 of,
                 since,
-                is_learned: learned.is_some(),
-            });
+                is_learned: is_first,
+            }));
         }
         governor.tell(0.0, 0.0);
         Some(governor)
@@ -202,7 +167,7 @@ impl Governor {
 
     /// Runs a round if one is due. Returns whether the sleds have to be switched.
     pub(crate) fn round(&mut self) -> bool {
-        if Instant::now() < self.next {
+        if Instant::now() < self.next && !self.is_overspent() {
             return false;
         }
         let began = os::own_cpu_ns();
@@ -216,7 +181,36 @@ impl Governor {
             pause = pause.max(cost * LOOK_SHARE);
         }
         self.next = Instant::now() + pause;
+        if !changed {
+            // Another round would find the same functions, which cannot be switched off.
+            self.check = self.next;
+        }
         changed
+    }
+
+    /// Returns whether the calls since the last round have cost more than all calls until the next round may cost.
+    fn is_overspent(&mut self) -> bool {
+        let now = Instant::now();
+        let Some((_, cost)) = self.mode.filter(|_| now >= self.check) else {
+            return false;
+        };
+        self.check = now + CHECK;
+        let spent = os::process_cpu_ns().saturating_sub(self.cpu_ns);
+        if spent < LEAST_CPU_NS {
+            return false;
+        }
+        let (elapsed, period) = (now - self.last, self.next - self.last);
+        let expected_ns = spent as f64 * period.as_secs_f64() / elapsed.as_secs_f64();
+        let calls = returned().saturating_sub(self.returned);
+        calls as f64 * cost.counted > self.limits().0 * expected_ns
+    }
+
+    /// Returns which share of the CPU time calls may cost, and the share that is left once functions are switched off.
+    fn limits(&self) -> (f64, f64) {
+        match self.judged_ns < EARLY_NS {
+            true => (self.budget * EARLY, self.budget * EARLY),
+            false => (self.budget, self.budget * AIM),
+        }
     }
 
     fn look(&mut self) -> bool {
@@ -232,18 +226,21 @@ impl Governor {
         let Some(cost) = self.call_cost(switch) else {
             return false;
         };
+        self.last = Instant::now();
         self.cpu_ns = cpu_ns;
-        let busy = self.busy(switch.mode, cost);
+        self.returned = returned();
+        let (decided, busy): (Vec<Busy>, Vec<Busy>) = self
+            .busy(switch.mode, cost)
+            .into_iter()
+            .partition(|busy| busy.is_decided);
         let spent = spent as f64;
-        let cost_ns = busy.iter().map(|busy| busy.cost_ns).sum::<f64>();
+        let cost_of = |busy: &[Busy]| busy.iter().map(|busy| busy.cost_ns).sum::<f64>();
+        let (cost_ns, decided_share) = (cost_of(&busy), cost_of(&decided) / spent);
         self.judged_ns += spent;
         self.cost_ns += cost_ns;
         let share = cost_ns / spent;
         let was_trial = std::mem::take(&mut self.is_trial);
-        let (most, aim) = match self.judged_ns < EARLY_NS {
-            true => (self.budget * EARLY, self.budget * EARLY),
-            false => (self.budget, self.budget * AIM),
-        };
+        let (most, aim) = self.limits();
         let (off, on) = if share > most {
             self.low_since = None;
             (switch_off(busy, most, aim, spent), Vec::new())
@@ -273,12 +270,16 @@ impl Governor {
             set_off(number, false);
         }
         let left = share - off.iter().map(|of| of.cost_share).sum::<f64>();
-        self.tell(left, cost.counted);
+        self.tell(left + decided_share, cost.counted);
         let changed = !off.is_empty() || !on.is_empty();
         // Functions on trial have not been judged yet. A run that ends during a trial leaves the stored choice as it
         // is.
         if (changed || was_trial) && !self.is_trial {
-            learned::keep(self.budget, switch.mode, self.off.iter().map(|off| off.of));
+            learned::keep(
+                self.budget,
+                switch.mode,
+                self.off.iter().map(|off| off.of).collect(),
+            );
         }
         changed
     }
@@ -314,7 +315,9 @@ impl Governor {
         for off in &mut self.off {
             off.of.cost_share *= counted / before.counted;
         }
+        self.last = Instant::now();
         self.cpu_ns = os::process_cpu_ns();
+        self.returned = returned();
         self.low_since = None;
         self.busy(switch.mode, cost);
         self.in_other_modes.clone_from(&self.seen);
@@ -399,65 +402,15 @@ impl Governor {
     }
 }
 
+/// Returns how many calls of functions have returned in all living threads.
+fn returned() -> u64 {
+    let of = |block: &'static registry::Block| block.tree.frames.returned.load(Ordering::Relaxed);
+    registry::living().map(of).fold(0, u64::wrapping_add)
+}
+
 /// Returns what each function has done so far; `None` if the state cannot be locked.
 fn sums(mode: Mode) -> Option<Vec<Done>> {
     capture_lock::with(|state| state.function_sums(mode).by_number)
-}
-
-/// Returns what a function has done since the last round, or `None` if it was not called. Its mean is over all calls in this
-/// mode. `before` is what it had done by the last round, and when the mode was switched.
-fn busy_since(
-    number: u32,
-    now: &Done,
-    before: (&Done, &Done),
-    cost: CallCost,
-    ns_per_tick: f64,
-) -> Option<Busy> {
-    let round = now.since(before.0);
-    let calls = Some(round.calls).filter(|calls| *calls > 0)?;
-    let timed = round.timed.min(calls);
-    let now = now.since(before.1);
-    let cost_ns = timed as f64 * cost.timed + (calls - timed) as f64 * cost.counted;
-    let call_ns = cost_ns / calls as f64;
-    let mean_ns = now.ticks as f64 * ns_per_tick / now.calls as f64 * now.once();
-    let site = function_sites::get(number);
-    let is_future = site.is_some_and(Site::is_future);
-    let may_be_off = site.is_none_or(Site::may_go_over_budget);
-    // An outermost function stays on because its callees need a caller, unless its calls take longer to measure than to
-    // execute.
-    let is_needed = is_future || now.is_outermost() && mean_ns > call_ns;
-    Some(Busy {
-        number,
-        mean_ns,
-        cost_ns,
-        call_ns,
-        may_go: now.timed >= SETTLED && mean_ns <= WORTH * call_ns && !is_needed && may_be_off,
-        is_own: function_sites::is_own(number),
-    })
-}
-
-/// Returns the functions to switch off, and what each of them costs. Functions with long calls (`TELLS_MUCH`) are
-/// switched off until the remaining cost is at most `most`, and other functions until it is at most `aim`. Both limits
-/// are shares of the CPU time.
-fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<Learned> {
-    let mut share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent_ns;
-    busy.retain(|busy| busy.may_go && busy.cost_ns >= HARMLESS * spent_ns);
-    busy.sort_by(Busy::order);
-    let mut off = Vec::new();
-    for busy in busy {
-        let tells_much = busy.mean_ns > TELLS_MUCH * busy.call_ns;
-        if share <= if tells_much { most } else { aim } {
-            continue;
-        }
-        let cost_share = busy.cost_ns / spent_ns;
-        share -= cost_share;
-        off.push(Learned {
-            number: busy.number,
-            mean_ns: busy.mean_ns,
-            cost_share,
-        });
-    }
-    off
 }
 
 /// Switches a function off or on. Returns false if a rule or a watch keeps it as it is.
@@ -466,6 +419,3 @@ fn set_off(number: u32, off: bool) -> bool {
     site.into_iter().for_each(site_table::update_if_met);
     site.is_some()
 }
-
-#[cfg(test)]
-mod tests;

@@ -375,14 +375,7 @@ impl Poll {
             // The state is unknown, because the poll continues without being observed.
             state: 0,
         };
-        if self.began == 0 {
-            return;
-        }
-        let is_put = match has_ended {
-            true => calls_by_future::put_over(self.future(), held),
-            false => calls_by_future::TABLE.put(self.future(), held),
-        };
-        if !is_put {
+        if self.began != 0 && (has_ended || !calls_by_future::TABLE.put(self.future(), held)) {
             _ = held.vanish();
         }
     }

@@ -262,7 +262,18 @@ impl Site {
         self.state.load(Ordering::Relaxed) == state as u32
     }
 
+    /// Returns whether the site has ever been disabled, by a rule, the budget or a mode.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn was_ever_off(&self) -> bool {
+        self.off_until_ns.load(Ordering::Relaxed) != 0
+    }
+
     pub(crate) fn set_state(&self, state: SiteState) {
+        if matches!(state, SiteState::Disabled) {
+            let _ = self
+                .off_until_ns
+                .compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
+        }
         self.state.store(state as u32, Ordering::Relaxed);
     }
 

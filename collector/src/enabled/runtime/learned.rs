@@ -6,7 +6,7 @@
 //! file is ignored.
 
 use std::fmt::Write;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tickscope_format::file::learned;
 use tickscope_format::snapshot::Mode;
@@ -24,10 +24,13 @@ pub(crate) struct Learned {
     pub(crate) cost_share: f64,
 }
 
-/// The functions that earlier runs of this build found too expensive.
+/// The functions that were found too expensive.
 struct Memory {
     build: u64,
+    /// By earlier runs of this build.
     functions: Vec<Learned>,
+    /// By this run; `None` before it stores any.
+    kept: Mutex<Option<Vec<Learned>>>,
 }
 
 static MEMORY: OnceLock<Memory> = OnceLock::new();
@@ -50,24 +53,31 @@ pub(crate) fn recall(
         Memory {
             build,
             functions: functions.unwrap_or_default(),
+            kept: Mutex::new(None),
         }
     });
     &memory.functions
 }
 
-/// Returns the functions that [`recall`] has read.
-pub(crate) fn recalled() -> &'static [Learned] {
-    MEMORY.get().map_or(&[], |memory| &memory.functions)
+/// Returns the functions that were stored last, and whether an earlier run has stored them.
+pub(crate) fn known() -> (Vec<Learned>, bool) {
+    let Some(memory) = MEMORY.get() else {
+        return (Vec::new(), true);
+    };
+    let kept = memory.kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_this_run = kept.as_ref().map(|kept| (kept.clone(), false));
+    of_this_run.unwrap_or_else(|| (memory.functions.clone(), true))
 }
 
-/// Stores the functions that were found too expensive, for the next run.
-pub(crate) fn keep(budget: f64, mode: Mode, functions: impl Iterator<Item = Learned>) {
+/// Stores the functions that were found too expensive, for the next session and the next run.
+pub(crate) fn keep(budget: f64, mode: Mode, functions: Vec<Learned>) {
     let Some(memory) = MEMORY.get() else { return };
     let mut text = head(budget, mode);
-    for of in functions {
+    for of in &functions {
         let _ = writeln!(text, "{} {:.1} {:.6}", of.number, of.mean_ns, of.cost_share);
     }
     learned::write(memory.build, &text);
+    *memory.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(functions);
 }
 
 fn head(budget: f64, mode: Mode) -> String {

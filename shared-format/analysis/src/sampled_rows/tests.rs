@@ -166,19 +166,16 @@ fn few_samples_are_those_of_all_threads() {
     ]);
     s.lines.modules.push(module);
     let of = |thread, address| sample(SampledIn::Row(thread), address, 1);
-    s.lines.set([of(0, 1), of(1, 1), of(2, 1), of(0, 2), of(0, 3)]);
+    s.lines.set([of(0, 1), of(1, 1), of(2, 1), of(0, 2), of(1, 3)]);
     let with = rows(&with_sampled_rows(&s, &addresses));
     let called: Vec<&str> = with
         .iter()
         .map(|row| row.0.as_str())
         .filter(|path| path.contains('>'))
         .collect();
-    let memchr = "app::run > memchr";
+    let (others, memchr) = ("app::run > (others)", "app::run > memchr");
     let few = ["app::run > (others) > memcpy", "app::run > (others) > read"];
-    assert_eq!(
-        called,
-        ["app::run > (others)", few[0], few[1], memchr, memchr, memchr]
-    );
+    assert_eq!(called, [others, few[0], memchr, others, few[1], memchr, memchr]);
 }
 
 proptest! {

@@ -56,7 +56,7 @@ fn take_from(sample: &mut LineSample, then: &mut Sampled) {
 mod tests {
     use tickscope_format::ids::SiteId;
     use tickscope_format::snapshot::{Snapshot, Thread};
-    use tickscope_testkit::fixture::site;
+    use tickscope_testkit::fixture::{calls_of, site};
 
     use super::*;
 
@@ -130,8 +130,13 @@ mod tests {
                 sample(outside, 1, 0x10, 2),
             ]
         );
+        // If neither record has latencies, the earlier one is no coarse record, so all samples are new.
+        let without = snapshot(&["parse", "load"], &[], Vec::new());
+        let window = crate::window::between(&now, &without);
+        assert_eq!(window.lines.samples, now.lines.samples);
         // The samples before a coarse record are unknown.
-        let coarse = snapshot(&["parse", "load"], &[], Vec::new());
-        assert_eq!(crate::window::between(&now, &coarse).lines.samples, []);
+        let mut now = now;
+        now.latencies.push(0, &calls_of(5, 1));
+        assert_eq!(crate::window::between(&now, &without).lines.samples, []);
     }
 }

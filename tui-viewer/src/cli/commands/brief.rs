@@ -92,18 +92,35 @@ impl Answered {
             next,
         }
     }
+
+    pub(super) fn add_sampled_rows(&mut self) {
+        sampled_code::read_code(&mut self.live.snapshot, std::mem::take(&mut self.live.addresses));
+    }
+}
+
+/// Finds a target and reads the snapshot for the chosen time, with rows for sampled functions.
+///
+/// # Errors
+/// There is no such target, it has no data for that time, or it cannot be read.
+pub(super) fn read(target: &TargetArgs, when: &MomentArgs, reader: Reader) -> anyhow::Result<Answered> {
+    let mut answered = read_counted(target, when, reader)?;
+    answered.add_sampled_rows();
+    Ok(answered)
 }
 
 /// Finds a target and reads the snapshot for the chosen time.
 ///
 /// # Errors
 /// There is no such target, it has no data for that time, or it cannot be read.
-pub(super) fn read(target: &TargetArgs, when: &MomentArgs, reader: Reader) -> anyhow::Result<Answered> {
+pub(super) fn read_counted(
+    target: &TargetArgs,
+    when: &MomentArgs,
+    reader: Reader,
+) -> anyhow::Result<Answered> {
     let wanted = target.wanted();
     let found = live_snapshot::find(target, reader, None)?;
     let (mut live, note) = live_snapshot::with_note(&found, &wanted)?;
     let extent = moment::choose(when, &found, &mut live)?;
-    sampled_code::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
     Ok(Answered {
         live,
         extent,

@@ -219,6 +219,7 @@ pub(super) fn with_note(found: &Found, wanted: &Wanted) -> anyhow::Result<(LiveS
 fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(Snapshot, Option<String>)> {
     let mut notes = Vec::new();
     let mut snapshots = Vec::new();
+    let mut addresses = Addresses::default();
     for (ring, _) in rings {
         let pid = ring.header().pid;
         if let Err(why) = publish_now(ring) {
@@ -226,7 +227,7 @@ fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(Snapsho
         }
         match ring.newest_snapshot() {
             Ok((_, mut snapshot)) => {
-                sampled_code::read_code(&mut snapshot, Addresses::default());
+                addresses = sampled_code::read_code(&mut snapshot, addresses).addresses;
                 snapshots.push((pid, snapshot));
             }
             Err(error) => notes.push(format!("pid {pid} is left out: {error}")),

@@ -125,6 +125,7 @@ impl Tree {
         self.charge(Self::charged(current), now());
         let row_of = |node: &'static Node| Owner::node(self, node.index()).number();
         self.frames.close_all(row_of, has_ended);
+        self.slots.clear();
         self.spans.clear();
         self.put(root);
     }

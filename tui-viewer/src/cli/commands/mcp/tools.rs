@@ -13,8 +13,10 @@ use tickscope_analysis::measure::Measure;
 use tickscope_analysis::window;
 use tickscope_command::console;
 use tickscope_format::Snapshot;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::file::{list, places};
 use tickscope_format::pattern::Pattern;
+use tickscope_programs::sampled_code;
 use tickscope_programs::status::state_of;
 use tickscope_programs::target::wanted::is_live;
 use tickscope_report::brief::programs::Listed;
@@ -26,7 +28,7 @@ use tickscope_report::slow::Answer;
 use super::marks::Marks;
 use super::message::Refusal;
 use crate::cli::args::{McpArgs, MomentArgs, TargetArgs, WhyArgs, WhyFormat, values};
-use crate::cli::commands::brief::{Answered, Named, read};
+use crate::cli::commands::brief::{Answered, Named, read_counted};
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::why;
 
@@ -179,6 +181,7 @@ impl Tools {
             answered.live.snapshot = window::between(now, &earlier);
             answered.extent.when = Some(format!("since {handle}"));
         }
+        answered.add_sampled_rows();
         let snapshot = &answered.live.snapshot;
         let by = match &top.by {
             Some(name) => measure(name, snapshot)?,
@@ -298,19 +301,22 @@ impl Tools {
 
     /// Reads one side of a comparison: a mark, a file or a program.
     fn side(&self, text: &str) -> anyhow::Result<(Snapshot, Named)> {
-        if let Some(snapshot) = self.marks.get(text).map_err(anyhow::Error::msg)? {
+        if let Some(mut snapshot) = self.marks.get(text).map_err(anyhow::Error::msg)? {
+            sampled_code::read_code(&mut snapshot, Addresses::default());
             let named = Named {
                 word: snapshot.process.pid.to_string(),
                 is_live: true,
             };
             return Ok((snapshot, named));
         }
-        let Answered { live, named, .. } = self.read(Some(text))?;
+        let mut answered = self.read(Some(text))?;
+        answered.add_sampled_rows();
+        let Answered { live, named, .. } = answered;
         Ok((live.snapshot, named))
     }
 
     fn read(&self, target: Option<&str>) -> anyhow::Result<Answered> {
-        read(&self.target(target)?, &MomentArgs::default(), Reader::Script)
+        read_counted(&self.target(target)?, &MomentArgs::default(), Reader::Script)
     }
 
     fn target(&self, target: Option<&str>) -> anyhow::Result<TargetArgs> {
