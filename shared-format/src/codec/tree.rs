@@ -21,7 +21,7 @@ pub(super) const THREADS: Section = Section {
 pub(super) const SITES: Section = Section {
     id: 3,
     write: |s, out| match out.is_fine {
-        true => out.put(&s.sites),
+        true => out.put(&*s.sites),
         false => Ok(()),
     },
     read: |to, body| {
@@ -29,7 +29,7 @@ pub(super) const SITES: Section = Section {
         let known = known.filter(|(known, _)| known[..] == *body.bytes);
         let (bytes, sites) = match known {
             Some(known) => known,
-            None => (body.bytes.into(), body.read()?),
+            None => (body.bytes.into(), body.read::<Vec<Site>>()?.into()),
         };
         to.snapshot.sites = sites.clone();
         *to.known_sites = Some((bytes, sites));

@@ -32,32 +32,36 @@ impl Site {
 
 /// The places in the source code that the nodes of a snapshot refer to. Several snapshots may share one `Vec`; a
 /// snapshot that modifies it gets its own copy.
-#[derive(Clone, Debug, Default, Eq, Encode, Decode)]
-pub struct Sites(Arc<Vec<Site>>);
+// An empty list does not allocate: a forked child, in which no lock may be taken, gets an empty snapshot.
+#[derive(Clone, Debug, Default, Eq)]
+pub struct Sites(Option<Arc<Vec<Site>>>);
+
+static NONE: Vec<Site> = Vec::new();
 
 impl Deref for Sites {
     type Target = Vec<Site>;
 
     fn deref(&self) -> &Vec<Site> {
-        &self.0
+        self.0.as_deref().unwrap_or(&NONE)
     }
 }
 
 impl DerefMut for Sites {
     fn deref_mut(&mut self) -> &mut Vec<Site> {
-        Arc::make_mut(&mut self.0)
+        Arc::make_mut(self.0.get_or_insert_default())
     }
 }
 
 impl PartialEq for Sites {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+        let shared = self.0.as_ref().zip(other.0.as_ref());
+        shared.is_some_and(|(one, other)| Arc::ptr_eq(one, other)) || **self == **other
     }
 }
 
 impl From<Vec<Site>> for Sites {
     fn from(sites: Vec<Site>) -> Self {
-        Self(Arc::new(sites))
+        Self(Some(Arc::new(sites)))
     }
 }
 
@@ -78,7 +82,7 @@ impl<'a> IntoIterator for &'a Sites {
     type IntoIter = std::slice::Iter<'a, Site>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
+        self.iter()
     }
 }
 
