@@ -126,7 +126,9 @@ impl Governor {
         if known == 0 {
             return None;
         }
-        let seen = sums(mode_switch::newest().mode).unwrap_or_else(|| vec![Done::default(); known]);
+        let mut seen = sums(mode_switch::newest().mode).unwrap_or_default();
+        // Before the first scope there are no sums.
+        seen.resize(known, Done::default());
         let mut governor = Self {
             budget,
             began: Instant::now(),
