@@ -12,9 +12,7 @@
 //! off: polls of async functions, functions whose calls take much longer to execute than to measure, and outermost
 //! functions, unless their calls take longer to measure than to execute.
 //!
-//! The governor runs often at first and less often later. If calls have already used up what they may cost until the next
-//! round, that round comes when the publisher wakes up next, because a program may call other functions from one moment to the
-//! next. When the cost has been far below the budget for some time,
+//! The governor runs often at first and less often later. When the cost has been far below the budget for some time,
 //! functions are switched on again. Each time that a function is switched off, it stays off longer. Functions that an
 //! earlier run switched off are off from the start. They are tried once, as soon as the budget allows a short trial. So
 //! each run makes its own decisions, but begins with a choice that is probably right.
@@ -30,12 +28,10 @@ use crate::enabled::capture::capture_lock;
 use crate::enabled::capture::function_sums::Done;
 use crate::enabled::capture::functions::Told;
 use crate::enabled::platform::os;
-use crate::enabled::platform::sync::Ordering;
 use crate::enabled::publish::governor::choice::{Busy, CallCost, busy_since, switch_off};
 use crate::enabled::publish::overhead::function_call_ns;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch::{self, Switch};
-use crate::enabled::record::registry;
 use crate::enabled::record::site_table;
 use crate::enabled::runtime::config;
 use crate::enabled::runtime::function_choice;
@@ -52,9 +48,6 @@ const LONGEST: Duration = Duration::from_millis(200);
 /// end before the next round.
 const LOOK_SHARE: u32 = 200;
 const BEGINNING: Duration = Duration::from_millis(250);
-
-/// Time between two checks of what calls have cost since the last round.
-const CHECK: Duration = Duration::from_millis(4);
 
 /// A round makes decisions only if the program has used at least this much CPU time since the last round, in ns.
 const LEAST_CPU_NS: u64 = 10_000_000;
@@ -93,16 +86,11 @@ struct Off {
 pub(crate) struct Governor {
     budget: f64,
     began: Instant,
-    /// When the last round made decisions, when the next round is due, and when the cost since the last one is checked.
-    last: Instant,
     next: Instant,
-    check: Instant,
     /// The mode of the last round, and what measuring a call costs in that mode; `None` before the first round.
     mode: Option<(Switch, CallCost)>,
     /// What each function had done by the last round.
     seen: Vec<Done>,
-    /// How many calls of functions had returned by the last round, in threads that lived then.
-    returned: u64,
     /// What each function had done when the session began, or the mode was switched. Sums of several modes do not make one mean.
     in_other_modes: Vec<Done>,
     cpu_ns: u64,
@@ -132,13 +120,10 @@ impl Governor {
         let mut governor = Self {
             budget,
             began: Instant::now(),
-            last: Instant::now(),
             next: Instant::now() + FIRST,
-            check: Instant::now(),
             mode: None,
             in_other_modes: seen.clone(),
             seen,
-            returned: returned(),
             cpu_ns: os::process_cpu_ns(),
             judged_ns: 0.0,
             cost_ns: 0.0,
@@ -169,7 +154,7 @@ impl Governor {
 
     /// Runs a round if one is due. Returns whether the sleds have to be switched.
     pub(crate) fn round(&mut self) -> bool {
-        if Instant::now() < self.next && !self.is_overspent() {
+        if Instant::now() < self.next {
             return false;
         }
         let began = os::own_cpu_ns();
@@ -183,36 +168,7 @@ impl Governor {
             pause = pause.max(cost * LOOK_SHARE);
         }
         self.next = Instant::now() + pause;
-        if !changed {
-            // Another round would find the same functions, which cannot be switched off.
-            self.check = self.next;
-        }
         changed
-    }
-
-    /// Returns whether the calls since the last round have cost more than all calls until the next round may cost.
-    fn is_overspent(&mut self) -> bool {
-        let now = Instant::now();
-        let Some((_, cost)) = self.mode.filter(|_| now >= self.check) else {
-            return false;
-        };
-        self.check = now + CHECK;
-        let spent = os::process_cpu_ns().saturating_sub(self.cpu_ns);
-        if spent < LEAST_CPU_NS {
-            return false;
-        }
-        let (elapsed, period) = (now - self.last, self.next - self.last);
-        let expected_ns = spent as f64 * period.as_secs_f64() / elapsed.as_secs_f64();
-        let calls = returned().saturating_sub(self.returned);
-        calls as f64 * cost.counted > self.limits().0 * expected_ns
-    }
-
-    /// Returns which share of the CPU time calls may cost, and the share that is left once functions are switched off.
-    fn limits(&self) -> (f64, f64) {
-        match self.judged_ns < EARLY_NS {
-            true => (self.budget * EARLY, self.budget * EARLY),
-            false => (self.budget, self.budget * AIM),
-        }
     }
 
     fn look(&mut self) -> bool {
@@ -228,9 +184,7 @@ impl Governor {
         let Some(cost) = self.call_cost(switch) else {
             return false;
         };
-        self.last = Instant::now();
         self.cpu_ns = cpu_ns;
-        self.returned = returned();
         let (decided, busy): (Vec<Busy>, Vec<Busy>) = self
             .busy(switch.mode, cost)
             .into_iter()
@@ -242,7 +196,10 @@ impl Governor {
         self.cost_ns += cost_ns;
         let share = cost_ns / spent;
         let was_trial = std::mem::take(&mut self.is_trial);
-        let (most, aim) = self.limits();
+        let (most, aim) = match self.judged_ns < EARLY_NS {
+            true => (self.budget * EARLY, self.budget * EARLY),
+            false => (self.budget, self.budget * AIM),
+        };
         let (off, on) = if share > most {
             self.low_since = None;
             (switch_off(busy, most, aim, spent), Vec::new())
@@ -317,9 +274,7 @@ impl Governor {
         for off in &mut self.off {
             off.of.cost_share *= counted / before.counted;
         }
-        self.last = Instant::now();
         self.cpu_ns = os::process_cpu_ns();
-        self.returned = returned();
         self.low_since = None;
         self.busy(switch.mode, cost);
         self.in_other_modes.clone_from(&self.seen);
@@ -402,12 +357,6 @@ impl Governor {
         };
         capture_lock::with(|state| state.session.functions = told);
     }
-}
-
-/// Returns how many calls of functions have returned in all living threads.
-fn returned() -> u64 {
-    let of = |block: &'static registry::Block| block.tree.frames.returned.load(Ordering::Relaxed);
-    registry::living().map(of).fold(0, u64::wrapping_add)
 }
 
 /// Returns what each function has done so far; `None` if the state cannot be locked.
