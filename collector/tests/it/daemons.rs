@@ -265,10 +265,12 @@ fn give_up_rights() -> Result<(), &'static str> {
     if unsafe { libc::unshare(libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS) } != 0 {
         return Err("no rights to unshare");
     }
+    // SAFETY: `setgid` takes no pointers.
+    if unsafe { libc::setgid(65534) } != 0 {
+        return Err("a namespace with a single user");
+    }
     // SAFETY: `place` is a NUL-terminated string.
     assert_eq!(unsafe { libc::chroot(place.as_ptr()) }, 0);
-    // SAFETY: `setgid` takes no pointers.
-    assert_eq!(unsafe { libc::setgid(65534) }, 0);
     // SAFETY: `setuid` takes no pointers. The C library changes the id of all threads.
     assert_eq!(unsafe { libc::setuid(65534) }, 0);
     Ok(())
