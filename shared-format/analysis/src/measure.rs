@@ -240,17 +240,16 @@ impl Measure {
             Dimension::Time => Values::PartOfTime,
             Dimension::Count | Dimension::Bytes => Values::Counts,
         };
-        if self != Self::Working {
-            // Sampled time is CPU time, so it is no part of any other measure.
-            let mut sampled = by.measures.take(Quantity::Sampled);
-            sampled.rows.iter_mut().for_each(|(_, ticks)| *ticks = 0);
-            by.measures.set(Quantity::Sampled, sampled);
-        }
         if self == Self::Working {
             let errors = work_errors(snapshot, &Samples::of(snapshot));
             for estimate in &mut by.estimates {
                 estimate.self_error = errors[&estimate.node];
             }
+        } else {
+            // Sampled time is CPU time, so it is no part of any other measure.
+            let mut sampled = by.measures.take(Quantity::Sampled);
+            sampled.rows.iter_mut().for_each(|(_, ticks)| *ticks = 0);
+            by.measures.set(Quantity::Sampled, sampled);
         }
         if self == Self::Live {
             by.estimates = uncertainty::of_live_bytes(snapshot);

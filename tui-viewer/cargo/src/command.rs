@@ -269,7 +269,8 @@ impl Build<'_> {
         }
         if self.project.has_build_dir {
             // An environment variable would also reach cargo calls of build scripts, which would wait for this build's lock.
-            let build_dir = Value::from(texts(&[self.handover.target_dir.clone().into()])?.remove(0));
+            // The path is UTF-8, because the handover has been written.
+            let build_dir = Value::from(self.handover.target_dir.to_string_lossy());
             command
                 .arg("--config")
                 .arg(format!("build.build-dir={build_dir}"));

@@ -446,8 +446,8 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let (calls, in_flight, _) = asked.counted("other");
     assert_eq!((calls[0], calls[2], in_flight), (calls[1], 0, 0));
 
-    // A call that another one began, and that is polled by nobody else now, is not over because the other one is. The call of
-    // `other` has seemed to be over for less time than this one.
+    // This call was begun by a call that has ended, but it is still polled, so it is not over. The call of `other` has seemed to
+    // be over for less time than this one.
     asked.does(&["borrow call 0", "poll call 0", "begin other 0"]);
     asked.switch("off", "other");
     while asked.counted("other").1 > 0 {}

@@ -232,7 +232,7 @@ impl Lines {
     }
 
     /// Returns the module that contains an address, and the address within the module's file. If no known file contains the
-    /// address, looks for newly loaded files, unless `looked_again` says that this was already done.
+    /// address, looks for newly loaded files.
     fn place(&mut self, pc: u64) -> (u32, u64) {
         let address = pc as usize;
         let is_known =
