@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
-use crate::snapshot::Module;
+use crate::snapshot::{Module, path};
 
 /// A function at an address, and where its source is. An unknown name is empty, and an unknown line is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
@@ -22,10 +22,7 @@ pub struct Frame {
 impl Frame {
     /// Returns the module and the name, such as `app::parser::parse`.
     pub fn full_name(&self) -> String {
-        match self.module.is_empty() {
-            true => self.function.clone(),
-            false => format!("{}::{}", self.module, self.function),
-        }
+        path(&self.module, &self.function)
     }
 }
 

@@ -46,7 +46,7 @@ pub use self::over::Over;
 pub use self::remap::{Part, RowMap, SAME_RATE, When, scaled, together};
 pub use self::scope_cost::{ScopeCost, SeenCost};
 pub use self::selection::Left;
-pub use self::sites::{Site, Sites};
+pub use self::sites::{Site, Sites, path};
 pub use self::tally::{Count, Extremes, GaugeRow, Level, Tally, ValueRow, both};
 pub use self::tasks::{TaskPath, Tasks};
 pub use self::threads::{OpenFrame, Thread, ThreadState};

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Snapshot, path};
 
 /// Name of the row that groups functions that have too few samples for a reliable time.
 pub const OTHERS: &str = "(others)";
@@ -60,10 +60,7 @@ impl FunctionId {
 impl Function {
     /// Returns the module and the name, such as `orderbook::book::insert`.
     pub fn full_name(&self) -> String {
-        match self.module.is_empty() {
-            true => self.name.clone(),
-            false => format!("{}::{}", self.module, self.name),
-        }
+        path(&self.module, &self.name)
     }
 }
 

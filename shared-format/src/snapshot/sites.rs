@@ -23,10 +23,15 @@ pub struct Site {
 impl Site {
     /// Returns the path: `module::name`.
     pub fn path(&self) -> String {
-        match self.module.as_str() {
-            "" => self.name.clone(),
-            module => format!("{module}::{}", self.name),
-        }
+        path(&self.module, &self.name)
+    }
+}
+
+/// Returns the path `module::name`, or only the name if the module is empty.
+pub fn path(module: &str, name: &str) -> String {
+    match module {
+        "" => name.into(),
+        module => format!("{module}::{name}"),
     }
 }
 
