@@ -28,7 +28,7 @@ use crate::enabled::capture::capture_lock;
 use crate::enabled::capture::function_sums::Done;
 use crate::enabled::capture::functions::Told;
 use crate::enabled::platform::os;
-use crate::enabled::publish::governor::choice::{Busy, CallCost, busy_since, switch_off};
+use crate::enabled::publish::governor::choice::{Busy, CallCost, Seen, switch_off};
 use crate::enabled::publish::overhead::function_call_ns;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch::{self, Switch};
@@ -89,10 +89,7 @@ pub(crate) struct Governor {
     next: Instant,
     /// The mode of the last round, and what measuring a call costs in that mode; `None` before the first round.
     mode: Option<(Switch, CallCost)>,
-    /// What each function had done by the last round.
-    seen: Vec<Done>,
-    /// What each function had done when the session began, or the mode was switched. Sums of several modes do not make one mean.
-    in_other_modes: Vec<Done>,
+    seen: Seen,
     cpu_ns: u64,
     /// CPU time of all periods that rounds have judged, and how much of it was spent on measuring, in nanoseconds.
     judged_ns: f64,
@@ -114,15 +111,13 @@ impl Governor {
         if known == 0 {
             return None;
         }
-        let mut seen = sums(mode_switch::newest().mode).unwrap_or_default();
-        // Before the first scope there are no sums.
-        seen.resize(known, Done::default());
+        let mut seen = Seen::default();
+        seen.begin_mode(sums(mode_switch::newest().mode).unwrap_or_default());
         let mut governor = Self {
             budget,
             began: Instant::now(),
             next: Instant::now() + FIRST,
             mode: None,
-            in_other_modes: seen.clone(),
             seen,
             cpu_ns: os::process_cpu_ns(),
             judged_ns: 0.0,
@@ -184,11 +179,13 @@ impl Governor {
         let Some(cost) = self.call_cost(switch) else {
             return false;
         };
+        let Some(sums) = sums(switch.mode) else {
+            return false;
+        };
         self.cpu_ns = cpu_ns;
-        let (decided, busy): (Vec<Busy>, Vec<Busy>) = self
-            .busy(switch.mode, cost)
-            .into_iter()
-            .partition(|busy| busy.is_decided);
+        let ns_per_tick = 1e9 / config::ticks_per_second();
+        let busy = self.seen.busy(sums, cost, ns_per_tick).into_iter();
+        let (decided, busy): (Vec<Busy>, Vec<Busy>) = busy.partition(|busy| busy.is_decided);
         let spent = spent as f64;
         let cost_of = |busy: &[Busy]| busy.iter().map(|busy| busy.cost_ns).sum::<f64>();
         let (cost_ns, decided_share) = (cost_of(&busy), cost_of(&decided) / spent);
@@ -276,22 +273,10 @@ impl Governor {
         }
         self.cpu_ns = os::process_cpu_ns();
         self.low_since = None;
-        self.busy(switch.mode, cost);
-        self.in_other_modes.clone_from(&self.seen);
+        if let Some(sums) = sums(switch.mode) {
+            self.seen.begin_mode(sums);
+        }
         None
-    }
-
-    /// Returns the functions that were called since the last round.
-    fn busy(&mut self, mode: Mode, cost: CallCost) -> Vec<Busy> {
-        let Some(sums) = sums(mode) else { return Vec::new() };
-        let ns_per_tick = 1e9 / config::ticks_per_second();
-        let before = self.seen.iter().zip(&self.in_other_modes);
-        let numbered = (0..).zip(sums.iter().zip(before));
-        let busy = numbered
-            .filter_map(|(number, (now, before))| busy_since(number, now, before, cost, ns_per_tick))
-            .collect();
-        self.seen = sums;
-        busy
     }
 
     /// Returns which of the functions that have been off since the start should be tried. Their trial must cost no more

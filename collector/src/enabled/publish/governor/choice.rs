@@ -55,9 +55,36 @@ impl Busy {
     }
 }
 
+/// What each function had done at earlier moments, by function number. A function that is missing had not been called.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    by_last_round: Vec<Done>,
+    by_begin_of_mode: Vec<Done>,
+}
+
+impl Seen {
+    /// Begins anew when the session begins, or the mode is switched. Sums of several modes do not make one mean.
+    pub(super) fn begin_mode(&mut self, sums: Vec<Done>) {
+        self.by_begin_of_mode.clone_from(&sums);
+        self.by_last_round = sums;
+    }
+
+    /// Returns the functions that were called since the last round.
+    pub(super) fn busy(&mut self, sums: Vec<Done>, cost: CallCost, ns_per_tick: f64) -> Vec<Busy> {
+        let then = [&self.by_last_round, &self.by_begin_of_mode];
+        let busy = (0..).zip(&sums).filter_map(|(number, now)| {
+            let [round, mode] = then.map(|of| of.get(number as usize).copied().unwrap_or_default());
+            busy_since(number, now, (&round, &mode), cost, ns_per_tick)
+        });
+        let busy = busy.collect();
+        self.by_last_round = sums;
+        busy
+    }
+}
+
 /// Returns what a function has done since the last round, or `None` if it was not called. Its mean is over all calls in this
 /// mode. `before` is what it had done by the last round, and when the mode was switched.
-pub(super) fn busy_since(
+fn busy_since(
     number: u32,
     now: &Done,
     before: (&Done, &Done),
@@ -162,6 +189,32 @@ mod tests {
         all[1].is_own = false;
         all[2].may_go = false;
         assert_eq!(numbers(&switch_off(all, 0.0, 0.0, 1e8)), [1, 0]);
+    }
+
+    #[test]
+    fn functions_that_are_first_called_later_are_seen() {
+        let cost = CallCost {
+            timed: 40.0,
+            counted: 4.0,
+        };
+        let done = |calls| Done {
+            calls,
+            timed: calls,
+            ticks: calls * 100,
+            ..Done::default()
+        };
+        let mut seen = Seen::default();
+        // Before the first call there are no sums.
+        seen.begin_mode(Vec::new());
+        let mut costs = |sums| {
+            let busy = seen.busy(sums, cost, 1.0);
+            busy.iter()
+                .map(|busy| (busy.number, busy.cost_ns))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(costs(Vec::new()), []);
+        assert_eq!(costs(vec![done(0), done(1_000)]), [(1, 40_000.0)]);
+        assert_eq!(costs(vec![done(10), done(1_000)]), [(0, 400.0)]);
     }
 
     #[test]

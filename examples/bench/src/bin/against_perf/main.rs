@@ -38,7 +38,11 @@ fn compare(name: &str, binary: &str, stacks: &[String], reports: &[String]) -> O
     let read = |path: &String| fs::read(path).map_err(|error| format!("{path}: {error}"));
     let mut runs = Vec::new();
     for path in stacks {
-        runs.push(Seen::of(&String::from_utf8_lossy(&read(path)?), &mut files));
+        runs.push(Seen::of(
+            &String::from_utf8_lossy(&read(path)?),
+            binary,
+            &mut files,
+        ));
     }
     let report = |path: &String| -> Outcome<Report> {
         let report = serde_json::from_slice(&read(path)?)?;

@@ -80,21 +80,20 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Parses the output of `perf script -F pid,ip,sym,dso`. Each sample is a line with the process id, then one line
-    /// per frame (innermost first), then an empty line. Only the process of the first sample counts; all others are its
-    /// children. Reads the symbols of each file that is not yet in `files`.
-    pub(crate) fn of(text: &str, files: &mut Files) -> Self {
+    /// Parses the output of `perf script -F pid,ip,sym,dso` for all processes of the machine. Each sample is a line with the
+    /// process id, then one line per frame (innermost first), then an empty line. Only the first process with a sample in
+    /// `binary` counts. Reads the symbols of each file that is not yet in `files`.
+    pub(crate) fn of(text: &str, binary: &str, files: &mut Files) -> Self {
         let mut seen = Self::default();
-        let mut process = None;
-        for sample in text.split("\n\n") {
-            let mut lines = sample.lines().filter(|line| !line.trim().is_empty());
-            let Some(pid) = lines.next().map(str::trim) else {
-                continue;
-            };
-            if *process.get_or_insert(pid) != pid {
-                continue;
-            }
-            match lines.find_map(user_code) {
+        let samples = || {
+            let samples = text.split("\n\n");
+            samples.filter_map(|sample| sample.trim().split_once('\n'))
+        };
+        let in_binary = format!(" ({binary})");
+        let process = samples().find(|(_, frames)| frames.contains(&in_binary));
+        let process = process.map(|(pid, _)| pid.trim());
+        for (_, frames) in samples().filter(|(pid, _)| Some(pid.trim()) == process) {
+            match frames.lines().find_map(user_code) {
                 Some((symbol, file)) => *seen.samples.entry(keys_of(symbol, file, files)).or_default() += 1,
                 None => seen.without_user += 1,
             }
@@ -152,12 +151,13 @@ mod tests {
         symbols.add("same", 0x10, 8);
         assert_eq!(symbols.at(0x1f), Some(&set(&["app::run", "same"])));
         assert_eq!(symbols.at(0x20), None);
-        let text = " 7 \n\tffffffff81587a8e vfs_read ([kernel.kallsyms])\n\t 1f59 __GI___libc_read (/none/libc.so.6)\n\n\
+        let text = " 3 \n\t 14 same (/bash)\n\n\
+                     7 \n\tffffffff81587a8e vfs_read ([kernel.kallsyms])\n\t 1f59 __GI___libc_read (/none/libc.so.6)\n\n\
                      7 \n\t 14 same (/app)\n\t 99 _ZN3app4main17h0123456789abcdefE (/app)\n\n\
                      7 \n\t ffffffff81587a8e do_exit ([kernel.kallsyms])\n\n\
                      8 \n\t 14 same (/app)\n\n\
                      7 \n\t 5 [unknown] ([vdso])\n\n";
-        let seen = Seen::of(text, &mut Files::from([("/app".into(), symbols)]));
+        let seen = Seen::of(text, "/app", &mut Files::from([("/app".into(), symbols)]));
         let samples = [
             (set(&["read"]), 1),
             (set(&["app::run", "same"]), 1),
