@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::snapshot::{
-    Estimate, Measures, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
+    Estimate, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
 };
 
 use crate::code::{Scope, located};
@@ -93,8 +93,8 @@ fn with_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses, scales_up: bool)
     }
     let samples = Samples::of(snapshot);
     let errors = work_errors(snapshot, &samples);
-    let measures = settled(snapshot, &samples);
-    let working = working_in(snapshot, &measures);
+    let settled = settled(snapshot, &samples);
+    let working = settled.working(snapshot);
     for (&inside, below) in &mut below {
         below.working = working(inside);
         below.missed = match scales_up {
@@ -111,10 +111,16 @@ fn with_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses, scales_up: bool)
     }
     let (map, row_of) = push_rows(snapshot, &below, &mut out);
     let part = Part {
-        measures: &measures,
+        measures: &settled.measures,
         ..Part::now(snapshot, map)
     };
     out.gather(std::slice::from_ref(&part));
+    for (&row, &ticks) in &settled.outside_of_rows {
+        out.nodes.self_ticks[part.map.rows[row as usize] as usize] -= ticks;
+    }
+    for (&thread, &ticks) in &settled.outside_of_threads {
+        out.threads[thread as usize].outside_ticks += ticks;
+    }
     move_time(&below, &part.map, &row_of, &mut out);
     Cow::Owned(out)
 }
@@ -237,23 +243,6 @@ fn push_rows(
         });
     }
     (map, row_of)
-}
-
-/// Returns a function that computes the ticks spent on a CPU by a row, excluding its callees, or by a thread outside any scope.
-fn working_in(snapshot: &Snapshot, measures: &Measures) -> impl Fn(SampledIn) -> u64 {
-    let off_cpu = measures.off_cpu_by_row(snapshot.nodes.len());
-    let off_cpu_outside = |thread| {
-        let of = |quantity| measures.of_outside(quantity, thread);
-        of(Quantity::Waiting).saturating_add(of(Quantity::Ready))
-    };
-    move |inside| match inside {
-        SampledIn::Row(row) => snapshot.nodes.self_ticks[row as usize].saturating_sub(off_cpu[row as usize]),
-        SampledIn::Thread(thread) => {
-            let outside = snapshot.threads[thread as usize].outside_ticks;
-            outside.saturating_sub(off_cpu_outside(thread))
-        }
-        SampledIn::Measuring => 0,
-    }
 }
 
 /// Moves sampled time from the rows in which the samples were taken to the sampled rows.

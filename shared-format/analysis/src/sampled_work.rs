@@ -4,12 +4,13 @@
 //! the timed calls, and some waits are known only for the whole thread. Samples measure CPU time directly, but with the random
 //! error of a count. So each row gets the mean of the two CPU times, weighted by the inverse of their variances. If the estimates
 //! are independent, this weighting has the smallest error (Aitken, Proceedings of the Royal Society of Edinburgh 55, 1935,
-//! 42-48). Only times off the CPU are changed; self times are not.
+//! 42-48). Self times are changed only if a thread was sampled outside any scope more often than it was there by the clock. Its
+//! estimated times are then too long, and a part of them is moved out of all scopes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use tickscope_format::ids::{NodeId, ThreadId};
+use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread};
 
 /// Minimum number of samples that a thread needs for its rows to be corrected. Fewer samples are too noisy.
@@ -27,6 +28,8 @@ struct OfThread {
 /// The samples of a snapshot, by row and thread.
 pub(crate) struct Samples {
     of_row: Vec<Sampled>,
+    /// The samples of each thread outside any scope.
+    outside: Vec<Sampled>,
     /// CPU time of each thread divided by the CPU time of its samples, but at least 1; also 1 if either time is unknown.
     missed: Vec<f64>,
     /// Conversion factors for each thread, or `None` if it has too few samples or its CPU time is unknown.
@@ -66,6 +69,7 @@ impl Samples {
         let (missed, of_thread) = of_threads.unzip();
         Self {
             of_row,
+            outside,
             missed,
             of_thread,
         }
@@ -84,12 +88,32 @@ impl Samples {
         let of_thread = thread.and_then(|thread| self.missed.get(thread));
         of_thread.copied().unwrap_or(1.0)
     }
+}
 
-    /// Returns the variance of a row's sampled CPU time, in squared ticks. One sample is added to the count, because a row may
-    /// have run even if no sample was taken in it.
-    fn variance(&self, of_thread: OfThread, row: usize) -> f64 {
-        of_thread.of_sample.powi(2) * (self.of_row[row].samples as f64 + 1.0)
+impl OfThread {
+    /// Returns the variance of a sampled CPU time, in squared ticks. One sample is added to the count, because code may have run
+    /// even if no sample was taken in it.
+    fn variance(self, sampled: Sampled) -> f64 {
+        self.of_sample.powi(2) * (sampled.samples as f64 + 1.0)
     }
+
+    /// Returns the mean of two CPU times in ticks, weighted by the inverse of their variances. `doubt` is the standard error of
+    /// the time by the clock.
+    fn mean(self, by_clock: u64, doubt: f64, sampled: Sampled) -> u64 {
+        let by_samples = sampled.cpu_ns as f64 * self.scale;
+        let share = doubt.powi(2) / (doubt.powi(2) + self.variance(sampled));
+        (by_clock as f64 + share * (by_samples - by_clock as f64)).max(0.0) as u64
+    }
+}
+
+/// The times of a snapshot, corrected by samples.
+pub(crate) struct Settled<'a> {
+    /// The measures, with other times off the CPU.
+    pub(crate) measures: Cow<'a, Measures>,
+    /// Ticks of the self time of rows that were spent outside any scope.
+    pub(crate) outside_of_rows: BTreeMap<u32, u64>,
+    /// The sums of these ticks by thread.
+    pub(crate) outside_of_threads: BTreeMap<u32, u64>,
 }
 
 /// Returns the standard errors of CPU times, in ticks, for all rows with an estimated self time. The error of a row is the
@@ -119,7 +143,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
             // A sampled row already has its own error.
             let is_sampled = nodes.calls[row] == 0;
             if let Some(error) = errors.get_mut(&NodeId(row as u32)).filter(|_| !is_sampled) {
-                let all = samples.variance(of_thread, row);
+                let all = of_thread.variance(samples.of_row[row]);
                 let own = all - of_thread.of_sample * elsewhere[row];
                 let noise = own.max(of_thread.of_sample.powi(2)).sqrt();
                 *error = (*error).min(noise as u64);
@@ -129,17 +153,49 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     errors
 }
 
-/// Returns the measures of a snapshot, with the times off the CPU corrected by the samples.
-pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, Measures> {
+/// Returns how long a thread worked outside any scope, in ticks.
+fn working_outside(snapshot: &Snapshot, measures: &Measures, thread: u32) -> u64 {
+    let off = [Quantity::Waiting, Quantity::Ready].map(|off| measures.of_outside(off, thread));
+    let all = snapshot.threads[thread as usize].outside_ticks;
+    off.into_iter().fold(all, u64::saturating_sub)
+}
+
+impl Settled<'_> {
+    /// Returns a function that computes the ticks spent on a CPU by a row, excluding its callees, or by a thread outside any
+    /// scope.
+    pub(crate) fn working(&self, snapshot: &Snapshot) -> impl Fn(SampledIn) -> u64 {
+        let off_cpu = self.measures.off_cpu_by_row(snapshot.nodes.len());
+        move |inside| match inside {
+            SampledIn::Row(row) => {
+                let moved = self.outside_of_rows.get(&row).copied().unwrap_or(0);
+                let all = snapshot.nodes.self_ticks[row as usize];
+                all.saturating_sub(off_cpu[row as usize]).saturating_sub(moved)
+            }
+            SampledIn::Thread(thread) => {
+                let moved = self.outside_of_threads.get(&thread).copied().unwrap_or(0);
+                working_outside(snapshot, &self.measures, thread).saturating_add(moved)
+            }
+            SampledIn::Measuring => 0,
+        }
+    }
+}
+
+/// Returns the times of a snapshot, corrected by the samples.
+pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Settled<'a> {
+    let mut settled = Settled {
+        measures: Cow::Borrowed(&snapshot.measures),
+        outside_of_rows: BTreeMap::new(),
+        outside_of_threads: BTreeMap::new(),
+    };
     if !snapshot.waits || snapshot.lines.samples.is_empty() {
-        return Cow::Borrowed(&snapshot.measures);
+        return settled;
     }
     let rows = snapshot.nodes.len();
     let off = [Quantity::Waiting, Quantity::Ready];
     let [mut waiting, mut ready] = off.map(|off| snapshot.measures.dense(off, rows));
-    let mut errors = vec![0; rows];
+    let mut errors = vec![(0, 0); rows];
     for estimate in &snapshot.estimates {
-        errors[estimate.node.index()] = estimate.self_error;
+        errors[estimate.node.index()] = (estimate.self_error, estimate.total_error);
     }
     let self_ticks = &snapshot.nodes.self_ticks;
     let mut unplaced_of: Vec<(u32, u64)> = Vec::new();
@@ -152,26 +208,44 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, 
                 |row: usize| self_ticks[row].saturating_sub(waiting[row].saturating_add(ready[row]));
             let by_clock: Vec<u64> = of_this.clone().map(by_clock).collect();
             let whole = by_clock.iter().map(|&ticks| ticks as f64).sum::<f64>().max(1.0);
+            // Ticks off the CPU that no clock has found.
+            let mut doubtful: Vec<(usize, u64)> = Vec::new();
+            let mut doubt_outside: f64 = 0.0;
             for (row, by_clock) in of_this.zip(by_clock) {
                 let unplaced_here = unplaced as f64 * by_clock as f64 / whole;
-                let doubt = (errors[row] as f64).hypot(unplaced_here).powi(2);
+                let (self_error, total_error) = errors[row];
+                if snapshot.nodes.parent[row] == NO_PARENT {
+                    doubt_outside = doubt_outside.hypot(total_error as f64);
+                }
+                let doubt = (self_error as f64).hypot(unplaced_here);
                 if doubt <= 0.0 || snapshot.sum_of(NodeId(row as u32)).is_some() {
                     continue;
                 }
-                let by_samples = samples.of_row[row].cpu_ns as f64 * of_thread.scale;
-                let share = doubt / (doubt + samples.variance(of_thread, row));
-                let settled = by_clock as f64 + share * (by_samples - by_clock as f64);
-                let settled = (settled.max(0.0) as u64).min(self_ticks[row]);
-                let more_off = by_clock.saturating_sub(settled);
+                let working = of_thread.mean(by_clock, doubt, samples.of_row[row]);
+                let working = working.min(self_ticks[row]);
+                let more_off = by_clock.saturating_sub(working);
                 let placed = more_off.min(left);
                 left -= placed;
                 waiting[row] += placed;
                 ready[row] += more_off - placed;
-                let mut less_off = settled.saturating_sub(by_clock);
+                doubtful.push((row, more_off - placed));
+                let mut less_off = working.saturating_sub(by_clock);
                 for off in [&mut ready[row], &mut waiting[row]] {
                     let taken = less_off.min(*off);
                     *off -= taken;
                     less_off -= taken;
+                }
+            }
+            let by_clock = working_outside(snapshot, &snapshot.measures, number);
+            let working = of_thread.mean(by_clock, doubt_outside, samples.outside[number as usize]);
+            let all: u64 = doubtful.iter().map(|&(_, ticks)| ticks).sum();
+            let part = (working.saturating_sub(by_clock) as f64 / all.max(1) as f64).min(1.0);
+            for (row, ticks) in doubtful {
+                let moved = (ticks as f64 * part) as u64;
+                if moved > 0 {
+                    ready[row] -= moved;
+                    settled.outside_of_rows.insert(row as u32, moved);
+                    *settled.outside_of_threads.entry(number).or_default() += moved;
                 }
             }
         }
@@ -191,7 +265,8 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, 
         outside: unplaced_of,
     };
     out.set(Quantity::UnplacedWaiting, unplaced);
-    Cow::Owned(out)
+    settled.measures = Cow::Owned(out);
+    settled
 }
 
 #[cfg(test)]
@@ -223,7 +298,8 @@ mod tests {
 
     /// Returns the corrected time off the CPU of each row, in ticks.
     fn off(snapshot: &Snapshot) -> Vec<u64> {
-        settled(snapshot, &Samples::of(snapshot)).off_cpu_by_row(snapshot.nodes.len())
+        let settled = settled(snapshot, &Samples::of(snapshot));
+        settled.measures.off_cpu_by_row(snapshot.nodes.len())
     }
 
     #[test]
@@ -247,12 +323,34 @@ mod tests {
         // Waits that are not attributed to any row go to rows that used less CPU time according to the samples than according to
         // the clock.
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
-        let with = settled(&s, &Samples::of(&s));
+        let with = settled(&s, &Samples::of(&s)).measures;
         let got = with.of_row(Quantity::Waiting, 1);
         assert_eq!(got, 3_000 - with.of_row(Quantity::Waiting, 0));
         assert!(with.of(Quantity::UnplacedWaiting).is_none());
         s.lines.set([sample(1, 19)]);
         assert_eq!(off(&s), [0, 0, 2_000], "too few");
+    }
+
+    #[test]
+    fn time_that_was_sampled_outside_is_taken_from_times_that_are_in_doubt() {
+        let mut s = run(&[(0, "certain", 1, 4_000), (0, "doubtful", 9, 6_000)]);
+        s.waits = true;
+        s.threads[0].cpu_ns = Some(10_000);
+        s.estimates = vec![fixture::estimate(1, 3, 5_000, 5_000)];
+        let outside = |samples| LineSample {
+            inside: SampledIn::Thread(0),
+            ..sample(0, samples)
+        };
+        s.lines.set([sample(0, 400), sample(1, 450), outside(150)]);
+        let settled = settled(&s, &Samples::of(&s));
+        let moved = settled.outside_of_rows[&1];
+        assert!((1_300..=1_500).contains(&moved), "{moved}");
+        assert_eq!(settled.outside_of_threads, BTreeMap::from([(0, moved)]));
+        let working = settled.working(&s);
+        let working = [SampledIn::Row(0), SampledIn::Row(1), SampledIn::Thread(0)].map(working);
+        let off: u64 = settled.measures.off_cpu_by_row(2).iter().sum();
+        assert_eq!((working[0], working[2]), (4_000, moved));
+        assert_eq!(working[1] + moved + off, 6_000);
     }
 
     #[test]
@@ -291,7 +389,7 @@ mod tests {
             let samples = samples.into_iter().filter(|_| rows > 0);
             whole.lines.set(samples.map(|(row, samples)| sample(row.index(rows) as u32, samples)));
             let with = Snapshot {
-                measures: settled(&whole, &Samples::of(&whole)).into_owned(),
+                measures: settled(&whole, &Samples::of(&whole)).measures.into_owned(),
                 ..whole.clone()
             };
             prop_assert_eq!(&fixture::received(&with).nodes, &whole.nodes);
