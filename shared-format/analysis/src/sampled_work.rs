@@ -208,13 +208,15 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Settled<
                 |row: usize| self_ticks[row].saturating_sub(waiting[row].saturating_add(ready[row]));
             let by_clock: Vec<u64> = of_this.clone().map(by_clock).collect();
             let whole = by_clock.iter().map(|&ticks| ticks as f64).sum::<f64>().max(1.0);
-            // Ticks off the CPU that no clock has found.
+            // Ticks off the CPU that no clock has found, in calls whose total time is in doubt.
             let mut doubtful: Vec<(usize, u64)> = Vec::new();
             let mut doubt_outside: f64 = 0.0;
+            let mut is_in_doubt = false;
             for (row, by_clock) in of_this.zip(by_clock) {
                 let unplaced_here = unplaced as f64 * by_clock as f64 / whole;
                 let (self_error, total_error) = errors[row];
                 if snapshot.nodes.parent[row] == NO_PARENT {
+                    is_in_doubt = total_error > 0;
                     doubt_outside = doubt_outside.hypot(total_error as f64);
                 }
                 let doubt = (self_error as f64).hypot(unplaced_here);
@@ -228,7 +230,9 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Settled<
                 left -= placed;
                 waiting[row] += placed;
                 ready[row] += more_off - placed;
-                doubtful.push((row, more_off - placed));
+                if is_in_doubt {
+                    doubtful.push((row, more_off - placed));
+                }
                 let mut less_off = working.saturating_sub(by_clock);
                 for off in [&mut ready[row], &mut waiting[row]] {
                     let taken = less_off.min(*off);
@@ -333,24 +337,34 @@ mod tests {
 
     #[test]
     fn time_that_was_sampled_outside_is_taken_from_times_that_are_in_doubt() {
-        let mut s = run(&[(0, "certain", 1, 4_000), (0, "doubtful", 9, 6_000)]);
+        let mut s = run(&[
+            (0, "certain", 1, 1_000),
+            (1, "its part", 9, 3_000),
+            (0, "doubtful", 9, 6_000),
+        ]);
         s.waits = true;
         s.threads[0].cpu_ns = Some(10_000);
-        s.estimates = vec![fixture::estimate(1, 3, 5_000, 5_000)];
+        s.estimates = vec![
+            fixture::estimate(1, 3, 3_000, 3_000),
+            fixture::estimate(2, 3, 5_000, 5_000),
+        ];
         let outside = |samples| LineSample {
             inside: SampledIn::Thread(0),
             ..sample(0, samples)
         };
-        s.lines.set([sample(0, 400), sample(1, 450), outside(150)]);
+        s.lines
+            .set([sample(0, 100), sample(1, 200), sample(2, 450), outside(250)]);
         let settled = settled(&s, &Samples::of(&s));
-        let moved = settled.outside_of_rows[&1];
-        assert!((1_300..=1_500).contains(&moved), "{moved}");
+        let moved = settled.outside_of_rows[&2];
+        assert!((1_300..=1_600).contains(&moved), "{moved}");
+        assert_eq!(settled.outside_of_rows.len(), 1);
         assert_eq!(settled.outside_of_threads, BTreeMap::from([(0, moved)]));
         let working = settled.working(&s);
-        let working = [SampledIn::Row(0), SampledIn::Row(1), SampledIn::Thread(0)].map(working);
-        let off: u64 = settled.measures.off_cpu_by_row(2).iter().sum();
-        assert_eq!((working[0], working[2]), (4_000, moved));
-        assert_eq!(working[1] + moved + off, 6_000);
+        let off = settled.measures.off_cpu_by_row(3);
+        assert_eq!(working(SampledIn::Thread(0)), moved);
+        assert_eq!(working(SampledIn::Row(2)) + moved + off[2], 6_000);
+        // The time of the whole call is known, so nothing is taken from its parts.
+        assert_eq!(working(SampledIn::Row(1)) + off[1], 3_000);
     }
 
     #[test]
