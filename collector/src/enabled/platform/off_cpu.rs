@@ -238,6 +238,7 @@ pub(crate) fn find_areas() {
 
 /// Returns the calling thread's `rseq_cs` and the address of the empty section. [`mark`] stores this address in the
 /// word, where it remains as long as the thread stays on its CPU.
+#[inline(always)]
 fn word() -> Option<(&'static AtomicUsize, usize)> {
     let offset = WORD_OFFSET.load(Ordering::Acquire);
     if offset == 0 {
@@ -249,7 +250,7 @@ fn word() -> Option<(&'static AtomicUsize, usize)> {
     Some((unsafe { &*word }, SECTION.load(Ordering::Relaxed).addr()))
 }
 
-#[inline]
+#[inline(always)]
 fn thread_pointer() -> usize {
     let pointer: usize;
     #[cfg(target_arch = "x86_64")]
@@ -275,6 +276,7 @@ pub(crate) fn has_word() -> bool {
 }
 
 /// Returns whether the calling thread has stayed on its CPU since [`mark`]. Returns false if this is unknown.
+#[inline(always)]
 pub(crate) fn stayed() -> bool {
     word().is_some_and(|(word, ours)| word.load(Ordering::Relaxed) == ours)
 }

@@ -7,10 +7,12 @@ use crate::enabled::record::journal::{Kind, TICKS_MAX, event};
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Returns whether the gap up to `now` can be charged without being examined.
+    /// Returns whether the gap up to `now` can be charged without further examination, because it is short, or because the thread
+    /// has stayed on its CPU.
     #[inline(always)]
     pub(crate) fn is_usual_gap(&self, now: u64) -> bool {
-        now.wrapping_sub(self.last.load(Ordering::Relaxed)) <= self.limit.load(Ordering::Relaxed)
+        let gap = self.gap_until(now);
+        gap <= self.limit.load(Ordering::Relaxed) || self.has_stayed(gap, now)
     }
 
     /// Returns the ticks since the last event.
