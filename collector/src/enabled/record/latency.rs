@@ -55,12 +55,19 @@ impl Latency {
         self.flush_into(more, false, |bucket| self.octaves.get_or_make(bucket, pool));
     }
 
-    /// Counts the buffered durations in their buckets. Durations whose octaves do not exist stay in the buffer. Makes no function
-    /// call. Returns whether all octaves exist.
+    /// Counts the duration of a call that [`Self::buffer`] did not take, after the buffered durations. `lasted` is `None` if it is
+    /// unknown. Makes no function call. Returns false, and does not count the duration, if it is unknown or if an octave is missing.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
-    pub(crate) fn flush_known(&self) -> bool {
-        self.flush_into(None, true, |bucket| self.octaves.of(bucket).get())
+    pub(crate) fn flush_known(&self, call: u64, lasted: Option<u64>) -> bool {
+        let known = |bucket| self.octaves.of(bucket).get();
+        let Some(ticks) = lasted else { return false };
+        let is_long = ticks > BUFFERED_MAX;
+        if is_long && known(bucket_of(ticks)).is_none() {
+            return false;
+        }
+        let all = self.flush_into(is_long.then_some(ticks), true, known);
+        is_long || all && self.buffer(call, ticks)
     }
 
     /// Counts the buffered durations, and the duration `more`, in their buckets. `octave_of` returns the octave that contains a
@@ -384,6 +391,23 @@ mod tests {
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
             pool.clear();
         }
+    }
+
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+    #[test]
+    fn without_a_function_call_only_octaves_that_exist_are_counted() {
+        let pool: Latencies = zeros();
+        let latency = pool.make(0).unwrap();
+        let long = BUFFERED_MAX + 1;
+        assert!(!latency.flush_known(1, Some(long)) && !latency.flush_known(1, None));
+        latency.flush(Some(long), &pool);
+        assert!(latency.flush_known(1, Some(long + 9)));
+        // The octave of this duration is missing, so it stays in the buffer, and the next one finds no place.
+        assert!(latency.buffer(1, 100) && !latency.buffer(1, 100) && !latency.flush_known(1, Some(100)));
+        assert!(latency.flush_known(2, Some(long)));
+        let mut histogram = Histogram::default();
+        latency.read(|| 4, || (0, 0), &mut histogram);
+        assert_eq!((histogram.count(), histogram.max()), (4, Some((long + 9, true))));
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Tree {
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
             let number = if is_adaptive { &latency.timed } else { &node.calls };
             let call = number.load(Ordering::Relaxed);
-            if !(latency.buffer(call, ticks) || latency.flush_known() && latency.buffer(call, ticks)) {
+            if !(latency.buffer(call, ticks) || latency.flush_known(call, node.lasted(now))) {
                 return false;
             }
             if is_adaptive {
