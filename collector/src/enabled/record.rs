@@ -71,6 +71,7 @@ pub(crate) mod path_sums;
 pub(crate) mod pc_ring;
 pub(crate) mod pool;
 pub(crate) mod registry;
+pub(crate) mod short_gaps;
 pub(crate) mod site;
 pub(crate) mod site_name;
 pub(crate) mod site_table;

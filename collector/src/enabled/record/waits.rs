@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use crate::enabled::platform::off_cpu::{self, Clocks, NO_FILE, Slices, Switches};
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
+use crate::enabled::record::short_gaps::ShortGaps;
 
 /// Shortest gap that is examined, in ns, if the kernel provides a word that shows whether the thread stayed on its CPU.
 const LEAST_NS: u64 = 10_000;
@@ -26,9 +27,8 @@ pub(crate) const FIRST_LIMIT: u64 = 1 << 15;
 /// Off-CPU time up to this limit may be nothing more than the cost and inaccuracy of the readings.
 pub(crate) const NOISE_NS: u64 = 2_000;
 
-/// If a thread was off its CPU for less than this, it counts as waiting. How long it was ready is not asked, because the question
-/// would take as much CPU time as all others together in a program with many short waits.
-const READY_LEAST_NS: u64 = 50_000;
+/// Gaps up to this many times the shortest one that is examined are *short*.
+pub(crate) const SHORT_LIMITS: u64 = 5;
 
 /// The measured clock rate is accurate to one part in this many.
 pub(crate) const RATE_PARTS: u64 = 20_000;
@@ -119,14 +119,13 @@ zeroed! {
         /// according to `getrusage`.
         switches: AtomicU64,
         preempted: AtomicU64,
-        /// Time off the CPU since that reading, in waits that were shorter than [`READY_LEAST_NS`].
-        short_waits_ns: AtomicU64,
         /// The thread is known to have stayed on its CPU from the last reading until this tick.
         pub(crate) sure_tick: AtomicU64,
         /// Off-CPU time since the last reading that was assigned early, before its gap had ended.
         pub(crate) early_ns: AtomicU64,
         /// Ticks off the CPU that could not be assigned to a node.
         pub(crate) unplaced: AtomicU64,
+        pub(crate) short: ShortGaps,
     }
 }
 
@@ -204,7 +203,6 @@ impl Waits {
         self.switches.store(now.count, Ordering::Relaxed);
         self.ready_ns
             .store(now.ready_ns.saturating_add(1), Ordering::Relaxed);
-        self.short_waits_ns.store(0, Ordering::Relaxed);
     }
 
     fn store_usage(&self, now: Switches) {
@@ -241,21 +239,12 @@ impl Waits {
         let [switches, preempted] =
             [&self.switches, &self.preempted].map(|count| count.load(Ordering::Relaxed));
         let before = self.ready_ns.load(Ordering::Relaxed).checked_sub(1);
-        let short_ns = self.short_waits_ns.load(Ordering::Relaxed);
-        if before.is_some() && all_ns < READY_LEAST_NS {
-            self.switches.store(switches + 1, Ordering::Relaxed);
-            self.short_waits_ns.store(short_ns + all_ns, Ordering::Relaxed);
-            return (1, 0);
-        }
         let slices = self.slices(cpu_ns);
         if let (Some(now), Some(before)) = (slices, before) {
             self.store_slices(now);
-            let ready_ns = now.ready_ns.saturating_sub(before);
-            // The short waits before have their share.
-            let share = all_ns as f64 / (all_ns + short_ns) as f64;
             return (
                 now.count.saturating_sub(switches),
-                (ready_ns as f64 * share) as u64,
+                now.ready_ns.saturating_sub(before),
             );
         }
         // `schedstat` was not read both now and at the last reading, so the switches are taken from `getrusage`.
@@ -294,7 +283,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::enabled::record::arena::zeros;
 
     const LEAST: u64 = 10_000;
 
@@ -308,21 +296,6 @@ mod tests {
         assert_eq!(placed(0, 0), 0, "a machine that took its time from all of us");
         let off = place(50_000, 20_000, 1, 60_000, 0, LEAST);
         assert_eq!((off.placed, off.ready), (50_000, 20_000));
-    }
-
-    #[test]
-    fn short_waits_have_one_switch_and_no_ready_time() {
-        let waits: Box<Waits> = Box::new(zeros());
-        waits.store_slices(Slices {
-            count: 5,
-            ready_ns: 70,
-        });
-        for _ in 0..3 {
-            assert_eq!(waits.switched(0, READY_LEAST_NS - 1), (1, 0));
-        }
-        assert_eq!(waits.switches.load(Ordering::Relaxed), 8);
-        let short_ns = waits.short_waits_ns.load(Ordering::Relaxed);
-        assert_eq!(short_ns, 3 * (READY_LEAST_NS - 1));
     }
 
     proptest! {

@@ -2,13 +2,15 @@
 
 use tickscope_format::snapshot::Quantity;
 
-use super::Tree;
+use super::{Path, Tree};
 use crate::enabled::platform::off_cpu::{self, Clocks};
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{Ordering, add};
 use crate::enabled::record::node::Node;
+use crate::enabled::record::short_gaps::Look;
 use crate::enabled::record::waits::{
-    self, DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, least_ns, least_ticks, place, ticks_per_ns,
+    self, DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, SHORT_LIMITS, least_ns, least_ticks, place,
+    ticks_per_ns,
 };
 
 /// Time that the thread spent off the CPU in a gap between two events, in ticks.
@@ -40,6 +42,7 @@ impl Tree {
         waits.ready_ns.store(0, Ordering::Relaxed);
         waits.unplaced.store(0, Ordering::Relaxed);
         waits.read_tick.store(0, Ordering::Relaxed);
+        waits.short.begin();
         if wanted {
             let limit = ticks_per_ns(os::monotonic_ns()).map_or(FIRST_LIMIT, least_ticks);
             self.lower_limit(limit);
@@ -96,8 +99,21 @@ impl Tree {
             }
             return nothing;
         }
+        let is_short = gap
+            <= self
+                .limit_set
+                .load(Ordering::Relaxed)
+                .saturating_mul(SHORT_LIMITS)
+            && matches!(self.path(), Path::Adaptive | Path::AdaptiveExact);
+        let look = match is_short {
+            true => waits.short.next(),
+            false => Look::Examine(1),
+        };
+        off_cpu::mark();
+        if look == Look::Skip {
+            return nothing;
+        }
         os::keeping_errno(|| {
-            off_cpu::mark();
             let began = waits::now();
             let clocks = off_cpu::clocks();
             let since = waits.since_reading(clocks);
@@ -117,17 +133,20 @@ impl Tree {
             } else {
                 0
             };
-            let all = off_ns - later;
+            let skipped = waits.short.take_skipped();
+            let all = (off_ns - later).saturating_sub(skipped.off_ns);
             let mut off = Off::default();
             let begin = now.wrapping_sub(gap);
             let short_ns = ns(begin.saturating_sub(waits.sure_tick.load(Ordering::Relaxed)));
-            if all > NOISE_NS {
+            if all > NOISE_NS || look == Look::Read {
                 let mut switched = waits.switched(clocks.cpu_ns, all);
                 if later > 0 {
                     switched = waits.leave_for_later(later, switched);
                 }
-                let (switches, ready) = switched;
-                off = place(all, ready, switches, ns(gap), short_ns, least_ns());
+                if let Look::Examine(_) = look {
+                    let (switches, ready) = skipped.leave_out(switched, all);
+                    off = place(all, ready, switches, ns(gap), short_ns, least_ns());
+                }
             }
             waits.store(
                 now,
@@ -144,10 +163,21 @@ impl Tree {
             // clock, the examination could end later than the tick that the next event reads. The next gap would then look like a
             // step backward, and would not be charged.
             let looked = waits::now().saturating_sub(began);
+            let looked = if was_undisturbed(ns(looked)) { looked } else { 0 };
+            waits.short.looked(ns(looked));
+            let weight = match look {
+                Look::Examine(weight) => weight,
+                Look::Read | Look::Skip => 0,
+            };
+            if is_short && weight > 0 {
+                waits
+                    .short
+                    .examined(off.placed, clocks.cpu_ns, self.next_random());
+            }
             OffInGap {
-                waiting: placed - ready,
-                ready,
-                looked: if was_undisturbed(ns(looked)) { looked } else { 0 },
+                waiting: weight * (placed - ready),
+                ready: weight * ready,
+                looked,
             }
         })
     }

@@ -1,0 +1,174 @@
+//! Chooses which short gaps are examined, in threads in which this would otherwise take too much CPU time.
+//!
+//! In such a thread one in [`EVERY`] short gaps is examined. It is chosen at random, and its time off the CPU counts [`EVERY`]
+//! times. A gap can be examined only if the clocks were read when it began, so they are also read at the end of the short gap
+//! before it.
+
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
+use crate::enabled::record::arena::zeroed;
+
+const EVERY: u32 = 8;
+
+/// Examining gaps takes too much if it has taken more than `DEAR_NS`, and beyond that more than 1/`DEAR_PART` of the thread's CPU
+/// time.
+const DEAR_NS: u64 = 1_000_000;
+const DEAR_PART: u64 = 100;
+
+zeroed! {
+    /// The short gaps of a thread. Only the thread itself uses this.
+    #[derive(Debug)]
+    pub(crate) struct ShortGaps {
+        /// How many short gaps remain before the one that is examined next.
+        left: AtomicU32,
+        /// How many gaps the one that is examined next stands for; 0 means 1.
+        weight: AtomicU32,
+        /// Number of short gaps since the clocks were last read.
+        skipped: AtomicU64,
+        /// Mean time off the CPU in a short gap.
+        mean_ns: AtomicU64,
+        /// CPU time that examining gaps has taken.
+        looked_ns: AtomicU64,
+    }
+}
+
+/// What to do at the end of a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    Skip,
+    /// Read the clocks, because the next short gap will be examined.
+    Read,
+    /// Examine the gap, which stands for this many.
+    Examine(u64),
+}
+
+/// Short gaps that were not examined, and their estimated time off the CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    pub(crate) gaps: u64,
+    pub(crate) off_ns: u64,
+}
+
+impl Skipped {
+    /// Returns the context switches and the ready time of an examined gap, without those of the skipped gaps before. `all_ns` is
+    /// its time off the CPU.
+    pub(crate) fn leave_out(self, (switches, ready_ns): (u64, u64), all_ns: u64) -> (u64, u64) {
+        let share = all_ns as f64 / all_ns.saturating_add(self.off_ns).max(1) as f64;
+        let own = switches.saturating_sub(self.gaps).max(switches.min(1));
+        (own, (ready_ns as f64 * share) as u64)
+    }
+}
+
+impl ShortGaps {
+    /// Begins anew with a new thread.
+    pub(crate) fn begin(&self) {
+        self.left.store(0, Ordering::Relaxed);
+        self.weight.store(0, Ordering::Relaxed);
+        for number in [&self.skipped, &self.mean_ns, &self.looked_ns] {
+            number.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns what to do at the end of a short gap.
+    pub(crate) fn next(&self) -> Look {
+        let left = self.left.load(Ordering::Relaxed);
+        if left == 0 {
+            return Look::Examine(self.weight.load(Ordering::Relaxed).max(1).into());
+        }
+        self.left.store(left - 1, Ordering::Relaxed);
+        add(&self.skipped, 1);
+        if left == 1 { Look::Read } else { Look::Skip }
+    }
+
+    /// Returns the gaps that were skipped since the last call.
+    pub(crate) fn take_skipped(&self) -> Skipped {
+        let gaps = self.skipped.load(Ordering::Relaxed);
+        self.skipped.store(0, Ordering::Relaxed);
+        let off_ns = gaps.saturating_mul(self.mean_ns.load(Ordering::Relaxed));
+        Skipped { gaps, off_ns }
+    }
+
+    /// Notes that examining a gap, or reading the clocks, has taken `ns`.
+    pub(crate) fn looked(&self, ns: u64) {
+        add(&self.looked_ns, ns);
+    }
+
+    /// Notes that the thread was off its CPU for `off_ns` in the short gap that was examined, and chooses the next one. `cpu_ns`
+    /// is the thread's CPU time.
+    pub(crate) fn examined(&self, off_ns: u64, cpu_ns: u64, random: u64) {
+        let mean_ns = self.mean_ns.load(Ordering::Relaxed);
+        let mean_ns = if mean_ns == 0 {
+            off_ns
+        } else {
+            (7 * mean_ns + off_ns) / 8
+        };
+        self.mean_ns.store(mean_ns, Ordering::Relaxed);
+        let dear_ns = self.looked_ns.load(Ordering::Relaxed).saturating_sub(DEAR_NS);
+        let every = if dear_ns > cpu_ns / DEAR_PART { EVERY } else { 1 };
+        self.weight.store(every, Ordering::Relaxed);
+        // Uniform, and on average one less than `every`.
+        let left = ((random >> 32) * u64::from(2 * every - 1)) >> 32;
+        self.left.store(left as u32, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::enabled::record::arena::zeros;
+    use crate::enabled::record::untimed::xorshift;
+
+    #[test]
+    fn while_looks_are_cheap_each_gap_is_examined() {
+        let gaps: Box<ShortGaps> = Box::new(zeros());
+        for _ in 0..500 {
+            assert_eq!(gaps.next(), Look::Examine(1));
+            gaps.looked(DEAR_NS / 500);
+            gaps.examined(9_000, 0, u64::MAX);
+        }
+        assert_eq!(gaps.take_skipped(), Skipped::default());
+    }
+
+    #[test]
+    fn examined_gaps_stand_for_all_and_each_has_its_beginning_read() {
+        let gaps: Box<ShortGaps> = Box::new(zeros());
+        gaps.looked(2 * DEAR_NS);
+        let (mut sum, mut looks, mut random) = (0, 0, 1);
+        let mut before = Look::Read;
+        for gap in 0..100_000_u64 {
+            let look = gaps.next();
+            if let Look::Examine(weight) = look {
+                assert_ne!(before, Look::Skip);
+                random = xorshift(random);
+                let off_ns = 10_000 + gap % 2 * 20_000;
+                gaps.examined(off_ns, 0, random.wrapping_mul(0x2545_f491_4f6c_dd1d));
+                sum += weight * off_ns;
+            }
+            looks += u64::from(look != Look::Skip);
+            before = look;
+        }
+        assert!((1_950_000_000..2_050_000_000).contains(&sum), "{sum}");
+        assert!((22_000..26_000).contains(&looks), "{looks}");
+        // The thread has used enough CPU time since then, so all gaps are examined again.
+        while !matches!(gaps.next(), Look::Examine(_)) {}
+        gaps.examined(0, 2 * DEAR_NS * DEAR_PART, u64::MAX);
+        assert_eq!(gaps.next(), Look::Examine(1));
+    }
+
+    #[test]
+    fn skipped_gaps_are_taken_to_be_like_those_that_were_examined() {
+        let gaps: Box<ShortGaps> = Box::new(zeros());
+        gaps.looked(2 * DEAR_NS);
+        gaps.examined(8_000, 0, u64::MAX);
+        for _ in 0..3 {
+            assert_eq!(gaps.next(), Look::Skip);
+        }
+        let skipped = Skipped {
+            gaps: 3,
+            off_ns: 24_000,
+        };
+        assert_eq!(gaps.take_skipped(), skipped);
+        assert_eq!(skipped.leave_out((4, 10_000), 8_000), (1, 2_500));
+        assert_eq!(skipped.leave_out((2, 0), 0), (1, 0));
+        assert_eq!(gaps.take_skipped(), Skipped::default());
+    }
+}
