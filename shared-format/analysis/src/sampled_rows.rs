@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::snapshot::{
-    Estimate, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
+    Estimate, LineSample, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
 };
 
 use crate::code::{Scope, located};
@@ -45,8 +45,8 @@ const ABOVE_OTHERS: u32 = u32::MAX;
 /// Returns the snapshot with additional rows for functions that were sampled but not counted. Functions sampled outside any scope
 /// get rows at the top of their thread. A snapshot that already has sampled rows is returned unchanged.
 ///
-/// Time in a row's own code, and in code that was not looked up, stays in the row. The samples in [`Snapshot::lines`] do not
-/// change. Uncertain times off the CPU are corrected with the help of the samples.
+/// Time in a row's own code, and in code that was not looked up, stays in the row. Uncertain times off the CPU are corrected with
+/// the help of the samples. The samples in [`Snapshot::lines`] change only where they turn out to be in the collector's code.
 ///
 /// If the samples of a row happen to add up to more than its CPU time, they are scaled down to it. If a thread was not sampled
 /// from its start, its samples are scaled up to the thread's CPU time, but never beyond the CPU time of their row.
@@ -122,6 +122,15 @@ fn with_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses, scales_up: bool)
         out.threads[thread as usize].outside_ticks += ticks;
     }
     move_time(&below, &part.map, &row_of, &mut out);
+    let samples = located(&out, addresses).map(|located| LineSample {
+        inside: match located.scope {
+            Scope::Measuring => SampledIn::Measuring,
+            Scope::Outside | Scope::Site(_) => located.sample.inside,
+        },
+        ..*located.sample
+    });
+    let samples: Vec<LineSample> = samples.collect();
+    out.lines.set(samples);
     Cow::Owned(out)
 }
 

@@ -93,7 +93,7 @@ impl Snapshot {
         }
         let calls = self.scope_calls() as f64;
         if let Some(cost) = self.function_cost() {
-            let (low, high) = Functions::cost_share(cost, calls, working);
+            let (low, high) = Functions::cost_share(cost, calls, working, self.lines.measuring_share());
             let cpu_ns: u64 = self.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
             // The publisher's CPU time is only known since the start. How much of it was used since the reset is
             // estimated, as if it had been used evenly over time.

@@ -78,15 +78,26 @@ impl Functions {
 
     /// Returns the lower and the upper bound of the CPU time that measuring `calls` calls adds, relative to the CPU
     /// time without measuring. `working_ns` is how long threads worked in total, in nanoseconds, including the cost of
-    /// measuring. The upper bound also includes what the instrumented build costs while all sleds are off.
-    pub(super) fn cost_share(cost: ScopeCost, calls: f64, working_ns: f64) -> (f64, f64) {
+    /// measuring. `sampled` is the same ratio and its standard error according to code samples, which also find the
+    /// cost of waits, of async calls, and of calls that cost more than usual. The upper bound includes what the
+    /// instrumented build costs while all sleds are off.
+    pub(super) fn cost_share(
+        cost: ScopeCost,
+        calls: f64,
+        working_ns: f64,
+        sampled: Option<(f64, f64)>,
+    ) -> (f64, f64) {
         let more = |call_ns: f64| {
             let cost_ns = calls * call_ns;
             // If measuring took nearly all of the time, the remaining time is not known accurately, so it is assumed to
             // be at least a tenth of the whole.
             cost_ns / (working_ns - cost_ns).max(working_ns / 10.0)
         };
-        (more(cost.low_ns), more(cost.high_ns) + SLEDS_OFF)
+        let (share, error) = sampled.unwrap_or_default();
+        (
+            more(cost.low_ns).max(share - error),
+            more(cost.high_ns).max(CALL_HIGH * (share + error)) + SLEDS_OFF,
+        )
     }
 }
 
@@ -105,7 +116,7 @@ pub struct FunctionChoice {
 #[cfg(test)]
 mod tests {
     use crate::fixture;
-    use crate::snapshot::Functions;
+    use crate::snapshot::{Functions, LineSample, NO_MODULE, SampledIn};
 
     #[test]
     fn the_cost_of_functions_has_calls_publisher_and_build() {
@@ -140,5 +151,21 @@ mod tests {
             "{low} {high}, {wanted:?}"
         );
         assert!((snapshot.doubtful_below_ns() - 4.0 * call_ns).abs() < 1e-9 * call_ns);
+        // A fifth of the samples is in the collector's code.
+        let sample = |inside, samples| LineSample {
+            inside,
+            module: NO_MODULE,
+            address: 0,
+            samples,
+            cpu_ns: samples * 10,
+        };
+        let all = [sample(SampledIn::Row(0), 400), sample(SampledIn::Measuring, 100)];
+        snapshot.lines.set(all);
+        let (low, high) = snapshot.cost_share();
+        assert!((low - (0.25 - 0.028 + 0.02)).abs() < 1e-3, "{low}");
+        assert!(
+            (high - (4.0 / 3.0 * 0.278 + super::SLEDS_OFF + 0.02)).abs() < 1e-3,
+            "{high}"
+        );
     }
 }

@@ -22,6 +22,9 @@ pub enum SampledIn {
 /// Default number of samples per second of CPU time.
 pub const LINES_HZ: u32 = 1_000;
 
+/// Minimum number of samples that tell what measuring costs.
+const SHARE_SAMPLES: u64 = 100;
+
 /// Maximum length of a build id in bytes. Longer build ids are not kept.
 pub const BUILD_ID_MAX: usize = 64;
 
@@ -153,6 +156,28 @@ impl Lines {
         let samples = all(|sample| sample.samples) + self.lost.samples as f64;
         let cpu_ns = all(|sample| sample.cpu_ns) + self.lost.cpu_ns as f64;
         (cpu_ns > 0.0).then(|| samples * 1e9 / cpu_ns)
+    }
+
+    /// Returns the CPU time in the collector's code, relative to all other CPU time, and the standard error of this ratio. Returns
+    /// `None` if there are fewer than [`SHARE_SAMPLES`] samples.
+    pub(super) fn measuring_share(&self) -> Option<(f64, f64)> {
+        let mut all = Sampled::default();
+        let mut own = Sampled::default();
+        for sample in &self.samples {
+            all.add(sample.sampled());
+            if sample.inside == SampledIn::Measuring {
+                own.add(sample.sampled());
+            }
+        }
+        let rest_ns = all.cpu_ns.saturating_sub(own.cpu_ns);
+        if all.samples < SHARE_SAMPLES || rest_ns == 0 {
+            return None;
+        }
+        // Laplace's rule of succession, as if one more sample had been taken in the collector and one outside. Otherwise the error
+        // would be 0 without a sample in the collector.
+        let part = (own.samples as f64 + 1.0) / (all.samples as f64 + 2.0);
+        let error = (part * (1.0 - part) / all.samples as f64).sqrt();
+        Some((own.cpu_ns as f64 / rest_ns as f64, error / (1.0 - part).powi(2)))
     }
 
     /// Keeps the `places` places with the most samples. For all other samples, only the row or thread is kept.
