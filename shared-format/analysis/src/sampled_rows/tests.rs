@@ -232,3 +232,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn samples_in_the_collectors_code_are_no_samples_of_a_row() {
+    let mut s = Snapshot::default();
+    s.sites.push(fixture::site("app", "run", 0));
+    s.nodes.push(None, SiteId(0), 1, 10_000);
+    s.threads.push(Thread {
+        rows: 1,
+        ..Thread::default()
+    });
+    s.functions = Some(Default::default());
+    let (module, addresses) = known(&[
+        &[frame("app", "hash")],
+        &[frame("tickscope::enabled::functions::hooks", "enter")],
+    ]);
+    s.lines.modules.push(module);
+    let row = SampledIn::Row(0);
+    s.lines.set([sample(row, 1, 5), sample(row, 2, 3)]);
+    let with = with_sampled_rows(&s, &addresses);
+    let inside = with
+        .lines
+        .samples
+        .iter()
+        .map(|sample| (sample.inside, sample.samples));
+    assert_eq!(inside.collect::<Vec<_>>(), [(row, 5), (SampledIn::Measuring, 3)]);
+}
