@@ -2,6 +2,7 @@
 //! call. The rare ones are handled like events of scopes.
 
 use super::Tree;
+use crate::enabled::platform::off_cpu;
 use crate::enabled::platform::sync::{Ordering, add};
 use crate::enabled::record::journal::{Kind, TICKS_MAX, event};
 use crate::enabled::record::node::Node;
@@ -13,6 +14,22 @@ impl Tree {
     pub(crate) fn is_usual_gap(&self, now: u64) -> bool {
         let gap = self.gap_until(now);
         gap <= self.limit.load(Ordering::Relaxed) || self.has_stayed(gap, now)
+    }
+
+    /// Returns whether a gap that ends at tick `now` can be charged as it is, because the thread has stayed on its CPU. Does what
+    /// [`Self::charge_unusual_gap`] does in this case, without a call of another function.
+    #[inline(always)]
+    fn has_stayed(&self, gap: u64, now: u64) -> bool {
+        let waits = &self.waits;
+        let has = gap <= self.gap_max.load(Ordering::Relaxed)
+            && self.stepped_back.load(Ordering::Relaxed) == 0
+            && waits.is_wanted()
+            && !self.has_drifted(now)
+            && off_cpu::stayed();
+        if has {
+            waits.sure_tick.store(now, Ordering::Relaxed);
+        }
+        has
     }
 
     /// Returns the ticks since the last event.

@@ -182,26 +182,10 @@ impl Tree {
         })
     }
 
-    /// Returns whether a gap that ends at tick `now` can be charged as it is, because the thread has stayed on its CPU. Does what
-    /// [`Self::charge_unusual_gap`] does in this case, without a call of another function.
-    #[inline(always)]
-    pub(crate) fn has_stayed(&self, gap: u64, now: u64) -> bool {
-        let waits = &self.waits;
-        let has = gap <= self.gap_max.load(Ordering::Relaxed)
-            && self.stepped_back.load(Ordering::Relaxed) == 0
-            && waits.is_wanted()
-            && !self.has_drifted(now)
-            && off_cpu::stayed();
-        if has {
-            waits.sure_tick.store(now, Ordering::Relaxed);
-        }
-        has
-    }
-
     /// Returns whether the clocks have to be read again, even if the thread has stayed on its CPU. If two readings were too far
     /// apart, the drift between the two clocks would look like time off the CPU.
     #[inline(always)]
-    fn has_drifted(&self, now: u64) -> bool {
+    pub(super) fn has_drifted(&self, now: u64) -> bool {
         let most = self.limit_set.load(Ordering::Relaxed);
         now.wrapping_sub(self.waits.read_tick.load(Ordering::Relaxed)) > most.saturating_mul(DRIFT_LIMITS)
     }
