@@ -20,5 +20,5 @@ pub use self::json::{brief, json};
 pub use self::markdown::markdown;
 pub use self::text::text;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "json"))]
 mod tests;
