@@ -6,12 +6,12 @@
 //! from the row above it, so the total of a row is still its self time plus the totals of its children.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::snapshot::{
-    Estimate, LineSample, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
+    Estimate, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
 };
 
 use crate::code::{Scope, located};
@@ -77,7 +77,7 @@ fn with_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses, scales_up: bool)
         return Cow::Borrowed(snapshot);
     }
     let mut out = snapshot.facts();
-    let site_of_sample = sites_of_samples(snapshot, addresses, &mut out);
+    let (site_of_sample, in_collector) = sites_of_samples(snapshot, addresses, &mut out);
     let mut below: BTreeMap<SampledIn, Below> = BTreeMap::new();
     for (sample, site) in snapshot.lines.samples.iter().zip(site_of_sample) {
         let below = below.entry(sample.inside).or_default();
@@ -93,7 +93,7 @@ fn with_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses, scales_up: bool)
     }
     let samples = Samples::of(snapshot);
     let errors = work_errors(snapshot, &samples);
-    let settled = settled(snapshot, &samples);
+    let settled = settled(snapshot, &samples, scales_up);
     let working = settled.working(snapshot);
     for (&inside, below) in &mut below {
         below.working = working(inside);
@@ -101,9 +101,11 @@ fn with_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses, scales_up: bool)
             true => samples.missed(snapshot, inside),
             false => 1.0,
         };
-        if let SampledIn::Row(row) = inside {
-            below.error = errors.get(&NodeId(row)).map_or(0.0, |&error| error as f64);
-        }
+        below.error = match inside {
+            SampledIn::Row(row) => errors.get(&NodeId(row)).map_or(0.0, |&error| error as f64),
+            SampledIn::Thread(thread) => settled.outside_of_threads.get(&thread).map_or(0.0, |of| of.error),
+            SampledIn::Measuring => 0.0,
+        };
     }
     below.retain(|_, below| below.working > 0);
     if is_empty(&below) {
@@ -118,18 +120,17 @@ fn with_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses, scales_up: bool)
     for (&row, &ticks) in &settled.outside_of_rows {
         out.nodes.self_ticks[part.map.rows[row as usize] as usize] -= ticks;
     }
-    for (&thread, &ticks) in &settled.outside_of_threads {
-        out.threads[thread as usize].outside_ticks += ticks;
+    for (&thread, outside) in &settled.outside_of_threads {
+        let ticks = &mut out.threads[thread as usize].outside_ticks;
+        *ticks = ticks.saturating_add(outside.ticks);
     }
     move_time(&below, &part.map, &row_of, &mut out);
-    let samples = located(&out, addresses).map(|located| LineSample {
-        inside: match located.scope {
-            Scope::Measuring => SampledIn::Measuring,
-            Scope::Outside | Scope::Site(_) => located.sample.inside,
-        },
-        ..*located.sample
-    });
-    let samples: Vec<LineSample> = samples.collect();
+    let mut samples = std::mem::take(&mut out.lines.samples);
+    for sample in &mut samples {
+        if in_collector.contains(&(sample.module, sample.address)) {
+            sample.inside = SampledIn::Measuring;
+        }
+    }
     out.lines.set(samples);
     Cow::Owned(out)
 }
@@ -142,11 +143,20 @@ pub fn add_sampled_rows(snapshot: &mut Snapshot, addresses: &Addresses) {
 }
 
 /// For each sample, returns the site of the function that its row called, or `None` if the sample stays in the row. Adds sites
-/// for functions that have none yet.
-fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapshot) -> Vec<Option<u32>> {
+/// for functions that have none yet. Also returns the modules and addresses of the collector's code.
+fn sites_of_samples(
+    snapshot: &Snapshot,
+    addresses: &Addresses,
+    out: &mut Snapshot,
+) -> (Vec<Option<u32>>, HashSet<(u32, u64)>) {
+    let mut in_collector = HashSet::new();
     let callees: Vec<Option<Frame>> = located(snapshot, addresses)
         .map(|located| {
-            let may_move = located.is_looked_up && located.scope != Scope::Measuring;
+            let is_measuring = located.scope == Scope::Measuring;
+            if is_measuring && located.sample.inside != SampledIn::Measuring {
+                in_collector.insert((located.sample.module, located.sample.address));
+            }
+            let may_move = located.is_looked_up && !is_measuring;
             may_move.then(|| located.callee()).flatten()
         })
         .collect();
@@ -168,8 +178,8 @@ fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapsh
                 out.sites.len() as u32 - 1
             })
     };
-    let callees = callees.into_iter();
-    callees.map(|callee| callee.map(&mut site_of)).collect()
+    let sites = callees.into_iter().map(|callee| callee.map(&mut site_of));
+    (sites.collect(), in_collector)
 }
 
 /// Copies the rows of the snapshot to `out`, and adds the new rows of each thread after its existing ones. Functions with few

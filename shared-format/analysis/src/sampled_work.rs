@@ -104,6 +104,30 @@ impl OfThread {
         let share = doubt.powi(2) / (doubt.powi(2) + self.variance(sampled));
         (by_clock as f64 + share * (by_samples - by_clock as f64)).max(0.0) as u64
     }
+
+    /// Returns the standard error of [`Self::mean`].
+    fn error(self, doubt: f64, sampled: Sampled) -> f64 {
+        let (doubt, variance) = (doubt.powi(2), self.variance(sampled));
+        (doubt * variance / (doubt + variance)).sqrt()
+    }
+}
+
+/// Time off the CPU that no clock has found, in a call outside of all others and in the calls inside it.
+#[derive(Debug, Default)]
+struct Doubtful {
+    /// How much of it may have been spent outside any scope: twice the error of the call's total time.
+    most: u64,
+    ticks: u64,
+    /// The rows, and how much of it they have.
+    rows: Vec<(usize, u64)>,
+}
+
+/// Time that a thread spent outside any scope, although the clock found it in rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Outside {
+    pub(crate) ticks: u64,
+    /// Standard error of all the time that the thread worked outside any scope, in ticks.
+    pub(crate) error: f64,
 }
 
 /// The times of a snapshot, corrected by samples.
@@ -113,7 +137,7 @@ pub(crate) struct Settled<'a> {
     /// Ticks of the self time of rows that were spent outside any scope.
     pub(crate) outside_of_rows: BTreeMap<u32, u64>,
     /// The sums of these ticks by thread.
-    pub(crate) outside_of_threads: BTreeMap<u32, u64>,
+    pub(crate) outside_of_threads: BTreeMap<u32, Outside>,
 }
 
 /// Returns the standard errors of CPU times, in ticks, for all rows with an estimated self time. The error of a row is the
@@ -172,7 +196,10 @@ impl Settled<'_> {
                 all.saturating_sub(off_cpu[row as usize]).saturating_sub(moved)
             }
             SampledIn::Thread(thread) => {
-                let moved = self.outside_of_threads.get(&thread).copied().unwrap_or(0);
+                let moved = self
+                    .outside_of_threads
+                    .get(&thread)
+                    .map_or(0, |outside| outside.ticks);
                 working_outside(snapshot, &self.measures, thread).saturating_add(moved)
             }
             SampledIn::Measuring => 0,
@@ -180,8 +207,21 @@ impl Settled<'_> {
     }
 }
 
-/// Returns the times of a snapshot, corrected by the samples.
-pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Settled<'a> {
+/// Returns how many of the doubtful ticks of each row were spent outside any scope, if these were `missing` in all.
+fn taken(doubtful: &[Doubtful], missing: u64) -> BTreeMap<u32, u64> {
+    let available = doubtful.iter().map(|of| of.ticks.min(of.most));
+    let all = available.fold(0, u64::saturating_add).max(1);
+    let part = (missing as f64 / all as f64).min(1.0);
+    let taken = doubtful.iter().flat_map(|of| {
+        let part = part * of.ticks.min(of.most) as f64 / of.ticks.max(1) as f64;
+        let rows = of.rows.iter();
+        rows.map(move |&(row, ticks)| (row as u32, ((ticks as f64 * part) as u64).min(ticks)))
+    });
+    taken.filter(|&(_, ticks)| ticks > 0).collect()
+}
+
+/// Returns the times of a snapshot, corrected by the samples. Self times are left as they are unless `moves` is true.
+pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples, moves: bool) -> Settled<'a> {
     let mut settled = Settled {
         measures: Cow::Borrowed(&snapshot.measures),
         outside_of_rows: BTreeMap::new(),
@@ -208,16 +248,24 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Settled<
                 |row: usize| self_ticks[row].saturating_sub(waiting[row].saturating_add(ready[row]));
             let by_clock: Vec<u64> = of_this.clone().map(by_clock).collect();
             let whole = by_clock.iter().map(|&ticks| ticks as f64).sum::<f64>().max(1.0);
-            // Ticks off the CPU that no clock has found, in calls whose total time is in doubt.
-            let mut doubtful: Vec<(usize, u64)> = Vec::new();
+            let first_row = of_this.start;
+            // For each row, the number of the outermost call around it.
+            let mut around: Vec<usize> = Vec::with_capacity(of_this.len());
+            let mut doubtful: Vec<Doubtful> = Vec::new();
             let mut doubt_outside: f64 = 0.0;
-            let mut is_in_doubt = false;
             for (row, by_clock) in of_this.zip(by_clock) {
                 let unplaced_here = unplaced as f64 * by_clock as f64 / whole;
                 let (self_error, total_error) = errors[row];
-                if snapshot.nodes.parent[row] == NO_PARENT {
-                    is_in_doubt = total_error > 0;
-                    doubt_outside = doubt_outside.hypot(total_error as f64);
+                match snapshot.nodes.parent[row] {
+                    NO_PARENT => {
+                        around.push(doubtful.len());
+                        doubtful.push(Doubtful {
+                            most: total_error.saturating_mul(2),
+                            ..Doubtful::default()
+                        });
+                        doubt_outside = doubt_outside.hypot(total_error as f64);
+                    }
+                    parent => around.push(around[parent as usize - first_row]),
                 }
                 let doubt = (self_error as f64).hypot(unplaced_here);
                 if doubt <= 0.0 || snapshot.sum_of(NodeId(row as u32)).is_some() {
@@ -230,9 +278,9 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Settled<
                 left -= placed;
                 waiting[row] += placed;
                 ready[row] += more_off - placed;
-                if is_in_doubt {
-                    doubtful.push((row, more_off - placed));
-                }
+                let doubtful = &mut doubtful[around[row - first_row]];
+                doubtful.ticks = doubtful.ticks.saturating_add(more_off - placed);
+                doubtful.rows.push((row, more_off - placed));
                 let mut less_off = working.saturating_sub(by_clock);
                 for off in [&mut ready[row], &mut waiting[row]] {
                     let taken = less_off.min(*off);
@@ -240,17 +288,20 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Settled<
                     less_off -= taken;
                 }
             }
+            let sampled = samples.outside[number as usize];
             let by_clock = working_outside(snapshot, &snapshot.measures, number);
-            let working = of_thread.mean(by_clock, doubt_outside, samples.outside[number as usize]);
-            let all: u64 = doubtful.iter().map(|&(_, ticks)| ticks).sum();
-            let part = (working.saturating_sub(by_clock) as f64 / all.max(1) as f64).min(1.0);
-            for (row, ticks) in doubtful {
-                let moved = (ticks as f64 * part) as u64;
-                if moved > 0 {
-                    ready[row] -= moved;
-                    settled.outside_of_rows.insert(row as u32, moved);
-                    *settled.outside_of_threads.entry(number).or_default() += moved;
-                }
+            let working = of_thread.mean(by_clock, doubt_outside, sampled);
+            if moves && working > by_clock {
+                let moved = taken(&doubtful, working - by_clock);
+                moved
+                    .iter()
+                    .for_each(|(&row, ticks)| ready[row as usize] -= ticks);
+                let outside = Outside {
+                    ticks: moved.values().fold(0, |sum, &ticks| sum.saturating_add(ticks)),
+                    error: of_thread.error(doubt_outside, sampled),
+                };
+                settled.outside_of_threads.insert(number, outside);
+                settled.outside_of_rows.extend(moved);
             }
         }
         unplaced_of.push((number, left));
@@ -276,6 +327,7 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Settled<
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use tickscope_format::ids::SiteId;
     use tickscope_format::snapshot::{Estimate, LineSample, NO_MODULE};
     use tickscope_testkit::fixture::{
         self,
@@ -302,7 +354,7 @@ mod tests {
 
     /// Returns the corrected time off the CPU of each row, in ticks.
     fn off(snapshot: &Snapshot) -> Vec<u64> {
-        let settled = settled(snapshot, &Samples::of(snapshot));
+        let settled = settled(snapshot, &Samples::of(snapshot), true);
         settled.measures.off_cpu_by_row(snapshot.nodes.len())
     }
 
@@ -327,7 +379,7 @@ mod tests {
         // Waits that are not attributed to any row go to rows that used less CPU time according to the samples than according to
         // the clock.
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
-        let with = settled(&s, &Samples::of(&s)).measures;
+        let with = settled(&s, &Samples::of(&s), true).measures;
         let got = with.of_row(Quantity::Waiting, 1);
         assert_eq!(got, 3_000 - with.of_row(Quantity::Waiting, 0));
         assert!(with.of(Quantity::UnplacedWaiting).is_none());
@@ -336,35 +388,43 @@ mod tests {
     }
 
     #[test]
-    fn time_that_was_sampled_outside_is_taken_from_times_that_are_in_doubt() {
-        let mut s = run(&[
-            (0, "certain", 1, 1_000),
-            (1, "its part", 9, 3_000),
-            (0, "doubtful", 9, 6_000),
-        ]);
+    fn time_that_was_sampled_outside_is_taken_from_calls_whose_total_is_in_doubt() {
+        let mut s = run(&[(0, "certain", 1, 1_000), (0, "doubtful", 9, 6_000)]);
+        // As in a pool, a later thread has added a row below the first one.
+        s.nodes.push(Some(NodeId(0)), SiteId(s.nodes.site[1]), 9, 3_000);
+        s.threads[0].rows = 3;
         s.waits = true;
         s.threads[0].cpu_ns = Some(10_000);
         s.estimates = vec![
-            fixture::estimate(1, 3, 3_000, 3_000),
-            fixture::estimate(2, 3, 5_000, 5_000),
+            fixture::estimate(1, 3, 5_000, 5_000),
+            fixture::estimate(2, 3, 3_000, 3_000),
         ];
         let outside = |samples| LineSample {
             inside: SampledIn::Thread(0),
             ..sample(0, samples)
         };
         s.lines
-            .set([sample(0, 100), sample(1, 200), sample(2, 450), outside(250)]);
-        let settled = settled(&s, &Samples::of(&s));
-        let moved = settled.outside_of_rows[&2];
+            .set([sample(0, 100), sample(1, 450), sample(2, 200), outside(250)]);
+        let samples = Samples::of(&s);
+        let with = settled(&s, &samples, true);
+        let moved = with.outside_of_rows[&1];
         assert!((1_300..=1_600).contains(&moved), "{moved}");
-        assert_eq!(settled.outside_of_rows.len(), 1);
-        assert_eq!(settled.outside_of_threads, BTreeMap::from([(0, moved)]));
-        let working = settled.working(&s);
-        let off = settled.measures.off_cpu_by_row(3);
+        assert_eq!(with.outside_of_rows.len(), 1);
+        let outside = with.outside_of_threads[&0];
+        assert_eq!(outside.ticks, moved);
+        assert!((150.0..160.0).contains(&outside.error), "{outside:?}");
+        let working = with.working(&s);
+        let off = with.measures.off_cpu_by_row(3);
         assert_eq!(working(SampledIn::Thread(0)), moved);
-        assert_eq!(working(SampledIn::Row(2)) + moved + off[2], 6_000);
+        assert_eq!(working(SampledIn::Row(1)) + moved + off[1], 6_000);
         // The time of the whole call is known, so nothing is taken from its parts.
-        assert_eq!(working(SampledIn::Row(1)) + off[1], 3_000);
+        assert_eq!(working(SampledIn::Row(2)) + off[2], 3_000);
+        assert!(settled(&s, &samples, false).outside_of_rows.is_empty());
+        // No more is taken than twice the error of the whole call.
+        let mut surer = s.clone();
+        surer.estimates[0].total_error = 500;
+        let moved = settled(&surer, &samples, true).outside_of_rows[&1];
+        assert!((900..=1_000).contains(&moved), "{moved}");
     }
 
     #[test]
@@ -403,7 +463,7 @@ mod tests {
             let samples = samples.into_iter().filter(|_| rows > 0);
             whole.lines.set(samples.map(|(row, samples)| sample(row.index(rows) as u32, samples)));
             let with = Snapshot {
-                measures: settled(&whole, &Samples::of(&whole)).measures.into_owned(),
+                measures: settled(&whole, &Samples::of(&whole), true).measures.into_owned(),
                 ..whole.clone()
             };
             prop_assert_eq!(&fixture::received(&with).nodes, &whole.nodes);
