@@ -55,8 +55,9 @@ impl Latency {
         self.flush_into(more, false, |bucket| self.octaves.get_or_make(bucket, pool));
     }
 
-    /// Counts the duration of a call that [`Self::buffer`] did not take, after the buffered durations. `lasted` is `None` if it is
-    /// unknown. Makes no function call. Returns false, and does not count the duration, if it is unknown or if an octave is missing.
+    /// Counts the duration of a call that [`Self::buffer`] did not take, and the buffered durations. `lasted` is `None` if it is
+    /// unknown. Makes no function call. Returns false, without having counted the duration, if it is 0, unknown, or in an octave
+    /// that does not exist, or if its place in the buffer is still taken.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self, call: u64, lasted: Option<u64>) -> bool {

@@ -1,8 +1,8 @@
 //! Chooses which short gaps are examined, in threads in which this would otherwise take too much CPU time.
 //!
 //! In such a thread one in [`EVERY`] short gaps is examined. It is chosen at random, and its time off the CPU counts [`EVERY`]
-//! times. A gap can be examined only if the clocks were read when it began, so they are also read at the end of the short gap
-//! before it.
+//! times. What the clocks say must be about this gap alone, so they are also read at the end of the short gap before it. Skipped
+//! gaps are taken to be like those that were examined.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::zeroed;
@@ -28,6 +28,8 @@ zeroed! {
         mean_ns: AtomicU64,
         /// CPU time that examining gaps has taken.
         looked_ns: AtomicU64,
+        /// By how much skipped gaps were taken to be longer than all time off the CPU, so far.
+        owed_ns: AtomicU64,
     }
 }
 
@@ -41,29 +43,12 @@ pub(crate) enum Look {
     Examine(u64),
 }
 
-/// Short gaps that were not examined, and their estimated time off the CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Skipped {
-    pub(crate) gaps: u64,
-    pub(crate) off_ns: u64,
-}
-
-impl Skipped {
-    /// Returns the context switches and the ready time of an examined gap, without those of the skipped gaps before. `all_ns` is
-    /// its time off the CPU.
-    pub(crate) fn leave_out(self, (switches, ready_ns): (u64, u64), all_ns: u64) -> (u64, u64) {
-        let share = all_ns as f64 / all_ns.saturating_add(self.off_ns).max(1) as f64;
-        let own = switches.saturating_sub(self.gaps).max(switches.min(1));
-        (own, (ready_ns as f64 * share) as u64)
-    }
-}
-
 impl ShortGaps {
     /// Begins anew with a new thread.
     pub(crate) fn begin(&self) {
         self.left.store(0, Ordering::Relaxed);
         self.weight.store(0, Ordering::Relaxed);
-        for number in [&self.skipped, &self.mean_ns, &self.looked_ns] {
+        for number in [&self.skipped, &self.mean_ns, &self.looked_ns, &self.owed_ns] {
             number.store(0, Ordering::Relaxed);
         }
     }
@@ -79,12 +64,36 @@ impl ShortGaps {
         if left == 1 { Look::Read } else { Look::Skip }
     }
 
-    /// Returns the gaps that were skipped since the last call.
-    pub(crate) fn take_skipped(&self) -> Skipped {
-        let gaps = self.skipped.load(Ordering::Relaxed);
+    /// Returns the time that the thread probably was off its CPU in a skipped gap.
+    pub(crate) fn mean_ns(&self) -> u64 {
+        self.mean_ns.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the clocks were read.
+    pub(crate) fn read(&self) {
         self.skipped.store(0, Ordering::Relaxed);
-        let off_ns = gaps.saturating_mul(self.mean_ns.load(Ordering::Relaxed));
-        Skipped { gaps, off_ns }
+    }
+
+    /// Returns the context switches and the ready time of an examined gap: those since the last reading, without the skipped gaps.
+    /// The thread was off its CPU for `all_ns` in the examined gap and for `skipped_ns` in the skipped ones.
+    pub(crate) fn leave_out(
+        &self,
+        (switches, ready_ns): (u64, u64),
+        all_ns: u64,
+        skipped_ns: u64,
+    ) -> (u64, u64) {
+        let own = switches.saturating_sub(self.skipped.load(Ordering::Relaxed));
+        let share = all_ns as f64 / all_ns.saturating_add(skipped_ns).max(1) as f64;
+        (own.max(switches.min(1)), (ready_ns as f64 * share) as u64)
+    }
+
+    /// Returns `unplaced_ns`, time off the CPU that belongs to no gap, after taking from it what skipped gaps were given too much.
+    /// `too_much_ns` is what they were given too much since the last reading.
+    pub(crate) fn after_debts(&self, unplaced_ns: u64, too_much_ns: u64) -> u64 {
+        let owed = self.owed_ns.load(Ordering::Relaxed).saturating_add(too_much_ns);
+        let paid = owed.min(unplaced_ns);
+        self.owed_ns.store(owed - paid, Ordering::Relaxed);
+        unplaced_ns - paid
     }
 
     /// Notes that examining a gap, or reading the clocks, has taken `ns`.
@@ -125,7 +134,6 @@ mod tests {
             gaps.looked(DEAR_NS / 500);
             gaps.examined(9_000, 0, u64::MAX);
         }
-        assert_eq!(gaps.take_skipped(), Skipped::default());
     }
 
     #[test]
@@ -155,20 +163,20 @@ mod tests {
     }
 
     #[test]
-    fn skipped_gaps_are_taken_to_be_like_those_that_were_examined() {
+    fn skipped_gaps_are_left_out_of_the_next_reading() {
         let gaps: Box<ShortGaps> = Box::new(zeros());
         gaps.looked(2 * DEAR_NS);
         gaps.examined(8_000, 0, u64::MAX);
+        assert_eq!(gaps.mean_ns(), 8_000);
         for _ in 0..3 {
             assert_eq!(gaps.next(), Look::Skip);
         }
-        let skipped = Skipped {
-            gaps: 3,
-            off_ns: 24_000,
-        };
-        assert_eq!(gaps.take_skipped(), skipped);
-        assert_eq!(skipped.leave_out((4, 10_000), 8_000), (1, 2_500));
-        assert_eq!(skipped.leave_out((2, 0), 0), (1, 0));
-        assert_eq!(gaps.take_skipped(), Skipped::default());
+        assert_eq!(gaps.leave_out((4, 10_000), 8_000, 24_000), (1, 2_500));
+        assert_eq!(gaps.leave_out((2, 0), 0, 24_000), (1, 0));
+        gaps.read();
+        assert_eq!(gaps.leave_out((4, 10_000), 8_000, 0), (4, 10_000));
+        assert_eq!(gaps.after_debts(5_000, 7_000), 0);
+        assert_eq!(gaps.after_debts(3_000, 0), 1_000);
+        assert_eq!(gaps.after_debts(3_000, 0), 3_000);
     }
 }

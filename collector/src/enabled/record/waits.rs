@@ -1,7 +1,8 @@
 //! Finds out how much of a gap between two events the thread spent off its CPU, and why: it *waited* for something, or it was
 //! *ready* while another thread had the CPU.
 //!
-//! Gaps up to [`LEAST_NS`] are handled on the fast path of events and are not examined. A longer gap is examined when it ends.
+//! Gaps up to [`LEAST_NS`] are handled on the fast path of events and are not examined. A longer gap is examined when it ends; of
+//! many short ones only some are (`short_gaps`).
 //! Usually a word that the kernel clears at each context switch shows, within a few nanoseconds, that the thread stayed on its
 //! CPU. Otherwise the thread's clocks are read: the wall time since the last reading, minus the CPU time, was spent off the CPU.
 //! The part of this time that cannot have been spent in the short gaps before this gap is assigned to this gap. The rest is
@@ -119,9 +120,9 @@ zeroed! {
         /// according to `getrusage`.
         switches: AtomicU64,
         preempted: AtomicU64,
-        /// The thread is known to have stayed on its CPU from the last reading until this tick.
+        /// The thread is known to have stayed on its CPU from the last reading until this tick, except in skipped gaps.
         pub(crate) sure_tick: AtomicU64,
-        /// Off-CPU time since the last reading that was assigned early, before its gap had ended.
+        /// Off-CPU time since the last reading that was assigned early, before its gap had ended, or that skipped gaps probably had.
         pub(crate) early_ns: AtomicU64,
         /// Ticks off the CPU that could not be assigned to a node.
         pub(crate) unplaced: AtomicU64,
@@ -178,8 +179,14 @@ impl Waits {
     /// Returns how much time the thread has spent off its CPU since the last reading, except for time that has already been
     /// assigned.
     pub(crate) fn off_ns(&self, since: Clocks) -> u64 {
-        let early = self.early_ns.load(Ordering::Relaxed);
-        since.wall_ns.saturating_sub(since.cpu_ns).saturating_sub(early)
+        let all = since.wall_ns.saturating_sub(since.cpu_ns);
+        all.saturating_sub(self.early_ns.load(Ordering::Relaxed))
+    }
+
+    /// Returns by how much more time was already assigned than the thread has spent off its CPU since the last reading.
+    pub(crate) fn too_much_ns(&self, since: Clocks) -> u64 {
+        let all = since.wall_ns.saturating_sub(since.cpu_ns);
+        self.early_ns.load(Ordering::Relaxed).saturating_sub(all)
     }
 
     /// Starts counting context switches from now. `cpu_ns` is the thread's CPU time.
@@ -231,6 +238,7 @@ impl Waits {
         self.read_cpu_ns.store(clocks.cpu_ns, Ordering::Relaxed);
         self.sure_tick.store(tick, Ordering::Relaxed);
         self.early_ns.store(0, Ordering::Relaxed);
+        self.short.read();
     }
 
     /// Returns how many times the thread has lost its CPU since the last reading, and for how long it was ready but had no CPU.

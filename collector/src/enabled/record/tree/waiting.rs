@@ -13,7 +13,7 @@ use crate::enabled::record::waits::{
     ticks_per_ns,
 };
 
-/// Time that the thread spent off the CPU in a gap between two events, in ticks.
+/// Time that the thread spent off the CPU in a gap between two events, and in the gaps for which it stands, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct OffInGap {
     waiting: u64,
@@ -71,13 +71,28 @@ impl Tree {
     /// see `OffInGap::looked`.
     pub(crate) fn place_wait(&self, node: &'static Node, gap: u64, now: u64) -> u64 {
         let found = self.look_at_gap(gap, now);
-        if found.waiting + found.ready > 0 {
-            self.measure_at(
-                node,
-                [(Quantity::Waiting, found.waiting), (Quantity::Ready, found.ready)],
-            );
+        let (mut waiting, mut ready) = (found.waiting, found.ready);
+        let all = waiting + ready;
+        if all > gap {
+            // A gap that stands for others may have more than its node has had so far. The rest belongs to other nodes.
+            let room = gap.saturating_add(self.working_ticks(node));
+            let part = room.min(all) as f64 / all as f64;
+            (waiting, ready) = ((waiting as f64 * part) as u64, (ready as f64 * part) as u64);
+            add(&self.waits.unplaced, all.saturating_sub(waiting + ready));
+        }
+        if waiting + ready > 0 {
+            self.measure_at(node, [(Quantity::Waiting, waiting), (Quantity::Ready, ready)]);
         }
         found.looked
+    }
+
+    /// Returns the self time of a node without its time off the CPU, in ticks.
+    fn working_ticks(&self, node: &'static Node) -> u64 {
+        let measured = self.measures.get(node.index());
+        let off = [Quantity::Waiting, Quantity::Ready]
+            .map(|off| measured.map_or(0, |of| of.of(off).load(Ordering::Relaxed)));
+        let all = node.self_ticks.load(Ordering::Relaxed);
+        off.into_iter().fold(all, u64::saturating_sub)
     }
 
     /// Finds the time off the CPU in a gap that ends at tick `now`.
@@ -94,7 +109,8 @@ impl Tree {
         }
         if off_cpu::stayed() {
             waits.sure_tick.store(now, Ordering::Relaxed);
-            if self.has_drifted(now) {
+            // If gaps were skipped, the next one that is examined needs the readings from before.
+            if self.has_drifted(now) && waits.early_ns.load(Ordering::Relaxed) == 0 {
                 self.read_clocks(now);
             }
             return nothing;
@@ -110,6 +126,9 @@ impl Tree {
             false => Look::Examine(1),
         };
         off_cpu::mark();
+        if !matches!(look, Look::Examine(_)) {
+            add(&waits.early_ns, waits.short.mean_ns());
+        }
         if look == Look::Skip {
             return nothing;
         }
@@ -133,8 +152,7 @@ impl Tree {
             } else {
                 0
             };
-            let skipped = waits.short.take_skipped();
-            let all = (off_ns - later).saturating_sub(skipped.off_ns);
+            let all = off_ns - later;
             let mut off = Off::default();
             let begin = now.wrapping_sub(gap);
             let short_ns = ns(begin.saturating_sub(waits.sure_tick.load(Ordering::Relaxed)));
@@ -144,10 +162,14 @@ impl Tree {
                     switched = waits.leave_for_later(later, switched);
                 }
                 if let Look::Examine(_) = look {
-                    let (switches, ready) = skipped.leave_out(switched, all);
+                    let early_ns = waits.early_ns.load(Ordering::Relaxed);
+                    let (switches, ready) = waits.short.leave_out(switched, all, early_ns);
                     off = place(all, ready, switches, ns(gap), short_ns, least_ns());
                 }
             }
+            let unplaced_ns = waits
+                .short
+                .after_debts(all - off.placed, waits.too_much_ns(since));
             waits.store(
                 now,
                 Clocks {
@@ -158,7 +180,7 @@ impl Tree {
             let in_ticks = |ns: u64| (ns as f64 * rate) as u64;
             let placed = in_ticks(off.placed).min(gap);
             let ready = in_ticks(off.ready).min(placed);
-            add(&waits.unplaced, in_ticks(all - off.placed));
+            add(&waits.unplaced, in_ticks(unplaced_ns));
             // This duration is measured with the same clock as events, because that clock may be coarse. Measured with another
             // clock, the examination could end later than the tick that the next event reads. The next gap would then look like a
             // step backward, and would not be charged.
@@ -284,6 +306,48 @@ mod tests {
             assert_eq!(tree.clock_errors.load(Ordering::Relaxed), 0, "{clock:?}");
             tree.end_waits();
         }
+        OF_TEST.set(None);
+    }
+
+    #[test]
+    fn waits_of_which_few_are_examined_add_up_to_the_time_off_the_cpu() {
+        CLOCK.set((1, 1));
+        let now = ticks;
+        OF_TEST.set(Some(ClockInUse { ticks_per_ns, now }));
+        off_cpu::find_areas();
+        // Sleeps are as short as the system can make them.
+        #[cfg(target_os = "linux")]
+        // SAFETY: the call takes numbers.
+        unsafe {
+            libc::prctl(libc::PR_SET_TIMERSLACK, 1)
+        };
+        let tree: Box<Tree> = Box::new(zeros());
+        assert!(tree.open(now(), NO_LIMIT, 10, 10));
+        tree.set_path(Path::AdaptiveExact);
+        tree.begin_waits(true, now());
+        // Looks have been dear.
+        tree.waits.short.looked(1 << 60);
+        let (began, root) = (off_cpu::clocks(), tree.take().unwrap());
+        let child = tree.add_child(root, &SITE, || true).unwrap();
+        tree.put(root);
+        for _ in 0..4_000 {
+            let root = tree.take().unwrap();
+            tree.begin(root, child, now(), 1);
+            std::thread::sleep(Duration::from_micros(12));
+            assert!(tree.end_innermost(child, now));
+        }
+        let ended = off_cpu::clocks();
+        let off = (ended.wall_ns - began.wall_ns) - (ended.cpu_ns - began.cpu_ns);
+        let of = |node: u32| {
+            let of = tree.measures.get(node);
+            [Quantity::Waiting, Quantity::Ready]
+                .map(|off| of.map_or(0, |of| of.of(off).load(Ordering::Relaxed)))
+        };
+        let found: u64 = of(child.index()).into_iter().chain(of(0)).sum();
+        let all = found + tree.waits.unplaced.load(Ordering::Relaxed);
+        assert!(all.abs_diff(off) < off / 5, "{found} {all} {off}");
+        assert!(found > off / 2, "{found} {all} {off}");
+        tree.end_waits();
         OF_TEST.set(None);
     }
 }

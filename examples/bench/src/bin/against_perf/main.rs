@@ -42,7 +42,7 @@ fn compare(name: &str, binary: &str, stacks: &[String], reports: &[String]) -> O
             &String::from_utf8_lossy(&read(path)?),
             binary,
             &mut files,
-        ));
+        )?);
     }
     let report = |path: &String| -> Outcome<Report> {
         let report = serde_json::from_slice(&read(path)?)?;

@@ -82,8 +82,8 @@ pub(crate) struct Seen {
 impl Seen {
     /// Parses the output of `perf script -F pid,ip,sym,dso` for all processes of the machine. Each sample is a line with the
     /// process id, then one line per frame (innermost first), then an empty line. Only the first process with a sample in
-    /// `binary` counts. Reads the symbols of each file that is not yet in `files`.
-    pub(crate) fn of(text: &str, binary: &str, files: &mut Files) -> Self {
+    /// `binary` counts; without one the result is an error. Reads the symbols of each file that is not yet in `files`.
+    pub(crate) fn of(text: &str, binary: &str, files: &mut Files) -> Outcome<Self> {
         let mut seen = Self::default();
         let samples = || {
             let samples = text.split("\n\n");
@@ -91,14 +91,14 @@ impl Seen {
         };
         let in_binary = format!(" ({binary})");
         let process = samples().find(|(_, frames)| frames.contains(&in_binary));
-        let process = process.map(|(pid, _)| pid.trim());
-        for (_, frames) in samples().filter(|(pid, _)| Some(pid.trim()) == process) {
+        let (process, _) = process.ok_or_else(|| format!("perf has no sample in {binary}"))?;
+        for (_, frames) in samples().filter(|(pid, _)| pid.trim() == process.trim()) {
             match frames.lines().find_map(user_code) {
                 Some((symbol, file)) => *seen.samples.entry(keys_of(symbol, file, files)).or_default() += 1,
                 None => seen.without_user += 1,
             }
         }
-        seen
+        Ok(seen)
     }
 
     /// Adds the samples of another run.
@@ -157,7 +157,7 @@ mod tests {
                      7 \n\t ffffffff81587a8e do_exit ([kernel.kallsyms])\n\n\
                      8 \n\t 14 same (/app)\n\n\
                      7 \n\t 5 [unknown] ([vdso])\n\n";
-        let seen = Seen::of(text, "/app", &mut Files::from([("/app".into(), symbols)]));
+        let seen = Seen::of(text, "/app", &mut Files::from([("/app".into(), symbols)])).unwrap();
         let samples = [
             (set(&["read"]), 1),
             (set(&["app::run", "same"]), 1),
@@ -165,6 +165,7 @@ mod tests {
         ];
         assert_eq!(seen.samples, BTreeMap::from(samples));
         assert_eq!(seen.without_user, 1);
+        assert!(Seen::of(text, "/other", &mut Files::new()).is_err());
         let mut twice = seen.clone();
         twice.add(&seen);
         assert_eq!((twice.share(&set(&["same"])), twice.without_user), (1.0 / 3.0, 2));
