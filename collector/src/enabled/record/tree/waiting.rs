@@ -259,7 +259,8 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::time::Duration;
+    use std::sync::mpsc;
+    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::enabled::record::arena::zeros;
@@ -315,12 +316,15 @@ mod tests {
         let now = ticks;
         OF_TEST.set(Some(ClockInUse { ticks_per_ns, now }));
         off_cpu::find_areas();
-        // Sleeps are as short as the system can make them.
-        #[cfg(target_os = "linux")]
-        // SAFETY: the call takes numbers.
-        unsafe {
-            libc::prctl(libc::PR_SET_TIMERSLACK, 1)
-        };
+        // Waits for another thread are shorter than the shortest sleep.
+        let ((ask, asked), (answer, answered)) = (mpsc::channel(), mpsc::channel());
+        let other = std::thread::spawn(move || {
+            for () in asked {
+                let began = Instant::now();
+                while began.elapsed() < Duration::from_micros(20) {}
+                answer.send(()).unwrap();
+            }
+        });
         let tree: Box<Tree> = Box::new(zeros());
         assert!(tree.open(now(), NO_LIMIT, 10, 10));
         tree.set_path(Path::AdaptiveExact);
@@ -333,7 +337,8 @@ mod tests {
         for _ in 0..4_000 {
             let root = tree.take().unwrap();
             tree.begin(root, child, now(), 1);
-            std::thread::sleep(Duration::from_micros(12));
+            ask.send(()).unwrap();
+            answered.recv().unwrap();
             assert!(tree.end_innermost(child, now));
         }
         let ended = off_cpu::clocks();
@@ -349,5 +354,7 @@ mod tests {
         assert!(found > off / 2, "{found} {all} {off}");
         tree.end_waits();
         OF_TEST.set(None);
+        drop(ask);
+        other.join().unwrap();
     }
 }
