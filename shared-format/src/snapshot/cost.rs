@@ -93,7 +93,10 @@ impl Snapshot {
         }
         let calls = self.scope_calls() as f64;
         if let Some(cost) = self.function_cost() {
-            let (low, high) = Functions::cost_share(cost, calls, working, self.lines.measuring_share());
+            // Samples in the collector's code are known as such once there are sampled rows.
+            let sampled = self.measures.of(Quantity::Sampled);
+            let sampled = sampled.and_then(|_| self.lines.measuring_share());
+            let (low, high) = Functions::cost_share(cost, calls, working, sampled);
             let cpu_ns: u64 = self.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
             // The publisher's CPU time is only known since the start. How much of it was used since the reset is
             // estimated, as if it had been used evenly over time.

@@ -78,9 +78,9 @@ impl Functions {
 
     /// Returns the lower and the upper bound of the CPU time that measuring `calls` calls adds, relative to the CPU
     /// time without measuring. `working_ns` is how long threads worked in total, in nanoseconds, including the cost of
-    /// measuring. `sampled` is the same ratio and its standard error according to code samples, which also find the
-    /// cost of waits, of async calls, and of calls that cost more than usual. The upper bound includes what the
-    /// instrumented build costs while all sleds are off.
+    /// measuring. `sampled` is the same ratio and its standard error according to code samples. It takes precedence,
+    /// because samples also find the cost of waits and of async calls. The upper bound includes what the instrumented
+    /// build costs while all sleds are off.
     pub(super) fn cost_share(
         cost: ScopeCost,
         calls: f64,
@@ -93,12 +93,12 @@ impl Functions {
             // be at least a tenth of the whole.
             cost_ns / (working_ns - cost_ns).max(working_ns / 10.0)
         };
-        let (share, error) = sampled.unwrap_or_default();
-        // Samples miss what colder caches cost, so the upper bound is further away from them.
-        (
-            more(cost.low_ns).max(share - error),
-            more(cost.high_ns).max(share + 3.0 * error) + SLEDS_OFF,
-        )
+        let (low, high) = match sampled {
+            // Samples miss what colder caches cost, so the upper bound is further away from them.
+            Some((share, error)) => ((share - error).max(0.0), share + 3.0 * error),
+            None => (more(cost.low_ns), more(cost.high_ns)),
+        };
+        (low, high + SLEDS_OFF)
     }
 }
 
@@ -117,7 +117,7 @@ pub struct FunctionChoice {
 #[cfg(test)]
 mod tests {
     use crate::fixture;
-    use crate::snapshot::{Functions, LineSample, NO_MODULE, SampledIn};
+    use crate::snapshot::{Functions, LineSample, NO_MODULE, Quantity, SampledIn};
 
     #[test]
     fn the_cost_of_functions_has_calls_publisher_and_build() {
@@ -162,6 +162,8 @@ mod tests {
         };
         let all = [sample(SampledIn::Row(0), 400), sample(SampledIn::Measuring, 100)];
         snapshot.lines.set(all);
+        assert_eq!(snapshot.cost_share(), (low, high), "no code was looked up");
+        snapshot.measures.push_row(Quantity::Sampled, 0, 1);
         let (low, high) = snapshot.cost_share();
         assert!((low - (0.25 - 0.028 + 0.02)).abs() < 1e-3, "{low}");
         assert!(
