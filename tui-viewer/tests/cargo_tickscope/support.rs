@@ -176,7 +176,14 @@ impl Project {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
-            let is_ours = ["CARGO_HOME", "RUSTC", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"].contains(&&*name);
+            let is_ours = [
+                "CARGO_HOME",
+                "RUSTC",
+                "RUSTDOC",
+                "RUSTUP_HOME",
+                "RUSTUP_TOOLCHAIN",
+            ]
+            .contains(&&*name);
             let starts = ["TICKSCOPE", "CARGO", "RUST", "XDG_"];
             if !is_ours && starts.iter().any(|start| name.starts_with(start)) {
                 command.env_remove(name);
