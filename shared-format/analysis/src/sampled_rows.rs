@@ -125,13 +125,15 @@ fn with_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses, scales_up: bool)
         *ticks = ticks.saturating_add(outside.ticks);
     }
     move_time(&below, &part.map, &row_of, &mut out);
-    let mut samples = std::mem::take(&mut out.lines.samples);
-    for sample in &mut samples {
-        if in_collector.contains(&(sample.module, sample.address)) {
-            sample.inside = SampledIn::Measuring;
+    if !in_collector.is_empty() {
+        let mut samples = std::mem::take(&mut out.lines.samples);
+        for sample in &mut samples {
+            if in_collector.contains(&(sample.module, sample.address)) {
+                sample.inside = SampledIn::Measuring;
+            }
         }
+        out.lines.set(samples);
     }
-    out.lines.set(samples);
     Cow::Owned(out)
 }
 

@@ -278,9 +278,9 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples, moves: bool
                 left -= placed;
                 waiting[row] += placed;
                 ready[row] += more_off - placed;
-                let doubtful = &mut doubtful[around[row - first_row]];
-                doubtful.ticks = doubtful.ticks.saturating_add(more_off - placed);
-                doubtful.rows.push((row, more_off - placed));
+                let outermost = &mut doubtful[around[row - first_row]];
+                outermost.ticks = outermost.ticks.saturating_add(more_off - placed);
+                outermost.rows.push((row, more_off - placed));
                 let mut less_off = working.saturating_sub(by_clock);
                 for off in [&mut ready[row], &mut waiting[row]] {
                     let taken = less_off.min(*off);

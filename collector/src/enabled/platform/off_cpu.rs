@@ -25,6 +25,13 @@ pub(crate) struct Clocks {
     pub(crate) cpu_ns: u64,
 }
 
+impl Clocks {
+    /// Returns the time off the CPU, if these clocks are what has passed since an earlier moment.
+    pub(crate) fn off_ns(self) -> u64 {
+        self.wall_ns.saturating_sub(self.cpu_ns)
+    }
+}
+
 /// How often a thread has lost its CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Switches {

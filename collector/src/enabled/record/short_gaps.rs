@@ -1,8 +1,8 @@
 //! Chooses which short gaps are examined, in threads in which this would otherwise take too much CPU time.
 //!
 //! In such a thread one in [`EVERY`] short gaps is examined. It is chosen at random, and its time off the CPU counts [`EVERY`]
-//! times. What the clocks say must be about this gap alone, so they are also read at the end of the short gap before it. Skipped
-//! gaps are taken to be like those that were examined.
+//! times. The clocks must tell of this gap alone, so they are also read at the end of the short gap before it. A skipped gap is
+//! assumed to have the mean time off the CPU of the examined ones.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::zeroed;

@@ -179,14 +179,16 @@ impl Waits {
     /// Returns how much time the thread has spent off its CPU since the last reading, except for time that has already been
     /// assigned.
     pub(crate) fn off_ns(&self, since: Clocks) -> u64 {
-        let all = since.wall_ns.saturating_sub(since.cpu_ns);
-        all.saturating_sub(self.early_ns.load(Ordering::Relaxed))
+        since
+            .off_ns()
+            .saturating_sub(self.early_ns.load(Ordering::Relaxed))
     }
 
     /// Returns by how much more time was already assigned than the thread has spent off its CPU since the last reading.
     pub(crate) fn too_much_ns(&self, since: Clocks) -> u64 {
-        let all = since.wall_ns.saturating_sub(since.cpu_ns);
-        self.early_ns.load(Ordering::Relaxed).saturating_sub(all)
+        self.early_ns
+            .load(Ordering::Relaxed)
+            .saturating_sub(since.off_ns())
     }
 
     /// Starts counting context switches from now. `cpu_ns` is the thread's CPU time.

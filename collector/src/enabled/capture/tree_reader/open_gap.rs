@@ -68,9 +68,11 @@ impl OpenGap {
         let first = tree.open_wait(pending, clocks);
         self.off = match ticks_per_ns(clocks.wall_ns) {
             Some(rate) if self.last == last => {
-                let wall_ns = clocks.wall_ns.saturating_sub(self.clocks.wall_ns);
-                let cpu_ns = clocks.cpu_ns.saturating_sub(self.clocks.cpu_ns);
-                let more = (wall_ns.saturating_sub(cpu_ns) as f64 * rate) as u64;
+                let since = Clocks {
+                    wall_ns: clocks.wall_ns.saturating_sub(self.clocks.wall_ns),
+                    cpu_ns: clocks.cpu_ns.saturating_sub(self.clocks.cpu_ns),
+                };
+                let more = (since.off_ns() as f64 * rate) as u64;
                 self.off.saturating_add(more).max(first)
             }
             _ => first,

@@ -75,7 +75,11 @@ impl Tree {
         let all = waiting + ready;
         if all > gap {
             // A gap that stands for others may have more than its node has had so far. The rest belongs to other nodes.
-            let room = gap.saturating_add(self.working_ticks(node));
+            let working = node
+                .self_ticks
+                .load(Ordering::Relaxed)
+                .saturating_sub(self.off_ticks(node.index()));
+            let room = gap.saturating_add(working);
             let part = room.min(all) as f64 / all as f64;
             (waiting, ready) = ((waiting as f64 * part) as u64, (ready as f64 * part) as u64);
             add(&self.waits.unplaced, all.saturating_sub(waiting + ready));
@@ -86,13 +90,12 @@ impl Tree {
         found.looked
     }
 
-    /// Returns the self time of a node without its time off the CPU, in ticks.
-    fn working_ticks(&self, node: &'static Node) -> u64 {
-        let measured = self.measures.get(node.index());
+    /// Returns how many ticks of a node's self time were spent off the CPU.
+    fn off_ticks(&self, index: u32) -> u64 {
+        let measured = self.measures.get(index);
         let off = [Quantity::Waiting, Quantity::Ready]
             .map(|off| measured.map_or(0, |of| of.of(off).load(Ordering::Relaxed)));
-        let all = node.self_ticks.load(Ordering::Relaxed);
-        off.into_iter().fold(all, u64::saturating_sub)
+        off.into_iter().fold(0, u64::saturating_add)
     }
 
     /// Finds the time off the CPU in a gap that ends at tick `now`.
@@ -115,11 +118,8 @@ impl Tree {
             }
             return nothing;
         }
-        let is_short = gap
-            <= self
-                .limit_set
-                .load(Ordering::Relaxed)
-                .saturating_mul(SHORT_LIMITS)
+        let shortest = self.limit_set.load(Ordering::Relaxed);
+        let is_short = gap <= shortest.saturating_mul(SHORT_LIMITS)
             && matches!(self.path(), Path::Adaptive | Path::AdaptiveExact);
         let look = match is_short {
             true => waits.short.next(),
@@ -223,8 +223,8 @@ impl Tree {
             return;
         }
         let clocks = os::keeping_errno(off_cpu::clocks);
-        let Clocks { wall_ns, cpu_ns } = waits.since_reading(clocks);
-        let share = wall_ns.saturating_sub(cpu_ns) as f64 / wall_ns.max(1) as f64;
+        let since = waits.since_reading(clocks);
+        let share = since.off_ns() as f64 / since.wall_ns.max(1) as f64;
         let waiting = (gap as f64 * share) as u64;
         self.measure_at(node, [(Quantity::Waiting, waiting)]);
         waits.sure_tick.store(then, Ordering::Relaxed);
@@ -343,12 +343,7 @@ mod tests {
         }
         let ended = off_cpu::clocks();
         let off = (ended.wall_ns - began.wall_ns) - (ended.cpu_ns - began.cpu_ns);
-        let of = |node: u32| {
-            let of = tree.measures.get(node);
-            [Quantity::Waiting, Quantity::Ready]
-                .map(|off| of.map_or(0, |of| of.of(off).load(Ordering::Relaxed)))
-        };
-        let found: u64 = of(child.index()).into_iter().chain(of(0)).sum();
+        let found = tree.off_ticks(child.index()) + tree.off_ticks(0);
         let all = found + tree.waits.unplaced.load(Ordering::Relaxed);
         assert!(all.abs_diff(off) < off / 5, "{found} {all} {off}");
         assert!(found > off / 2, "{found} {all} {off}");

@@ -86,13 +86,15 @@ impl Seen {
     pub(crate) fn of(text: &str, binary: &str, files: &mut Files) -> Outcome<Self> {
         let mut seen = Self::default();
         let samples = || {
-            let samples = text.split("\n\n");
-            samples.filter_map(|sample| sample.trim().split_once('\n'))
+            let samples = text
+                .split("\n\n")
+                .filter_map(|sample| sample.trim().split_once('\n'));
+            samples.map(|(pid, frames)| (pid.trim(), frames))
         };
         let in_binary = format!(" ({binary})");
         let process = samples().find(|(_, frames)| frames.contains(&in_binary));
         let (process, _) = process.ok_or_else(|| format!("perf has no sample in {binary}"))?;
-        for (_, frames) in samples().filter(|(pid, _)| pid.trim() == process.trim()) {
+        for (_, frames) in samples().filter(|(pid, _)| *pid == process) {
             match frames.lines().find_map(user_code) {
                 Some((symbol, file)) => *seen.samples.entry(keys_of(symbol, file, files)).or_default() += 1,
                 None => seen.without_user += 1,
