@@ -290,6 +290,7 @@ pub(crate) fn stayed() -> bool {
 
 /// Sets the calling thread's word, so that [`stayed`] can notice a switch. Does not change the word if other code of
 /// this thread has set it.
+#[inline(always)]
 pub(crate) fn mark() {
     if let Some((word, ours)) = word()
         && word.load(Ordering::Relaxed) == 0

@@ -1,18 +1,18 @@
 //! Chooses which short gaps are examined, in threads in which this would otherwise take too much CPU time.
 //!
-//! In such a thread one in [`EVERY`] short gaps is examined. It is chosen at random, and its time off the CPU counts [`EVERY`]
-//! times. The clocks must tell of this gap alone, so they are also read at the end of the short gap before it. A skipped gap is
-//! assumed to have the mean time off the CPU of the examined ones.
+//! In such a thread only one in several short gaps is examined, the fewer the more time it has taken so far. It is chosen at
+//! random, and its time off the CPU counts for all of them. The clocks must tell of this gap alone, so they are also read at the
+//! end of the short gap before it. A skipped gap is assumed to have the mean time off the CPU of the examined ones.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::zeroed;
 
-const EVERY: u32 = 8;
-
 /// Examining gaps takes too much if it has taken more than `DEAR_NS`, and beyond that more than 1/`DEAR_PART` of the thread's CPU
-/// time.
+/// time. Then one in so many short gaps is examined: one, and [`STEEP`] for each further 1/`DEAR_PART`, but at most [`MOST`].
 const DEAR_NS: u64 = 1_000_000;
 const DEAR_PART: u64 = 100;
+const STEEP: u64 = 64;
+const MOST: u64 = 32;
 
 zeroed! {
     /// The short gaps of a thread. Only the thread itself uses this.
@@ -33,16 +33,6 @@ zeroed! {
     }
 }
 
-/// What to do at the end of a gap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
-    Skip,
-    /// Read the clocks, because the next short gap will be examined.
-    Read,
-    /// Examine the gap, which stands for this many.
-    Examine(u64),
-}
-
 impl ShortGaps {
     /// Begins anew with a new thread.
     pub(crate) fn begin(&self) {
@@ -53,15 +43,26 @@ impl ShortGaps {
         }
     }
 
-    /// Returns what to do at the end of a short gap.
-    pub(crate) fn next(&self) -> Look {
+    /// Returns whether the short gap that has ended is skipped.
+    #[inline(always)]
+    pub(crate) fn skips(&self) -> bool {
         let left = self.left.load(Ordering::Relaxed);
-        if left == 0 {
-            return Look::Examine(self.weight.load(Ordering::Relaxed).max(1).into());
+        if left <= 1 {
+            return false;
         }
         self.left.store(left - 1, Ordering::Relaxed);
         add(&self.skipped, 1);
-        if left == 1 { Look::Read } else { Look::Skip }
+        true
+    }
+
+    /// Returns how many gaps the short gap that has ended, and is not skipped, stands for. Returns 0 if the clocks only have to be
+    /// read, because the next short gap will be examined.
+    pub(crate) fn weight(&self) -> u64 {
+        if self.left.swap(0, Ordering::Relaxed) > 0 {
+            add(&self.skipped, 1);
+            return 0;
+        }
+        self.weight.load(Ordering::Relaxed).max(1).into()
     }
 
     /// Returns the time that the thread probably was off its CPU in a skipped gap.
@@ -112,10 +113,11 @@ impl ShortGaps {
         };
         self.mean_ns.store(mean_ns, Ordering::Relaxed);
         let dear_ns = self.looked_ns.load(Ordering::Relaxed).saturating_sub(DEAR_NS);
-        let every = if dear_ns > cpu_ns / DEAR_PART { EVERY } else { 1 };
-        self.weight.store(every, Ordering::Relaxed);
+        let parts = (STEEP * DEAR_PART).saturating_mul(dear_ns) / cpu_ns.max(1);
+        let every = (1 + parts.saturating_sub(STEEP)).min(MOST);
+        self.weight.store(every as u32, Ordering::Relaxed);
         // Uniform, and on average one less than `every`.
-        let left = ((random >> 32) * u64::from(2 * every - 1)) >> 32;
+        let left = ((random >> 32) * (2 * every - 1)) >> 32;
         self.left.store(left as u32, Ordering::Relaxed);
     }
 }
@@ -126,11 +128,16 @@ mod tests {
     use crate::enabled::record::arena::zeros;
     use crate::enabled::record::untimed::xorshift;
 
+    /// Ends a short gap. Returns its weight, or `None` if it is skipped.
+    fn end(gaps: &ShortGaps) -> Option<u64> {
+        (!gaps.skips()).then(|| gaps.weight())
+    }
+
     #[test]
     fn while_looks_are_cheap_each_gap_is_examined() {
         let gaps: Box<ShortGaps> = Box::new(zeros());
         for _ in 0..500 {
-            assert_eq!(gaps.next(), Look::Examine(1));
+            assert_eq!(end(&gaps), Some(1));
             gaps.looked(DEAR_NS / 500);
             gaps.examined(9_000, 0, u64::MAX);
         }
@@ -141,25 +148,39 @@ mod tests {
         let gaps: Box<ShortGaps> = Box::new(zeros());
         gaps.looked(2 * DEAR_NS);
         let (mut sum, mut looks, mut random) = (0, 0, 1);
-        let mut before = Look::Read;
-        for gap in 0..100_000_u64 {
-            let look = gaps.next();
-            if let Look::Examine(weight) = look {
-                assert_ne!(before, Look::Skip);
+        let mut before = Some(0);
+        for gap in 0..400_000_u64 {
+            let weight = end(&gaps);
+            if let Some(weight) = weight.filter(|&weight| weight > 0) {
+                assert_ne!(before, None);
                 random = xorshift(random);
                 let off_ns = 10_000 + gap % 2 * 20_000;
                 gaps.examined(off_ns, 0, random.wrapping_mul(0x2545_f491_4f6c_dd1d));
                 sum += weight * off_ns;
             }
-            looks += u64::from(look != Look::Skip);
-            before = look;
+            looks += u64::from(weight.is_some());
+            before = weight;
         }
-        assert!((1_950_000_000..2_050_000_000).contains(&sum), "{sum}");
+        assert!((7_800_000_000..8_200_000_000).contains(&sum), "{sum}");
         assert!((22_000..26_000).contains(&looks), "{looks}");
         // The thread has used enough CPU time since then, so all gaps are examined again.
-        while !matches!(gaps.next(), Look::Examine(_)) {}
+        while end(&gaps).is_none_or(|weight| weight == 0) {}
         gaps.examined(0, 2 * DEAR_NS * DEAR_PART, u64::MAX);
-        assert_eq!(gaps.next(), Look::Examine(1));
+        assert_eq!(end(&gaps), Some(1));
+    }
+
+    #[test]
+    fn the_more_time_looks_have_taken_the_fewer_there_are() {
+        let gaps: Box<ShortGaps> = Box::new(zeros());
+        gaps.looked(2 * DEAR_NS);
+        let weight = |cpu_ns| {
+            gaps.examined(9_000, cpu_ns, 0);
+            end(&gaps)
+        };
+        let one_part = DEAR_NS * DEAR_PART;
+        assert_eq!(weight(one_part), Some(1));
+        assert_eq!(weight(one_part * 64 / 74), Some(11));
+        assert_eq!(weight(one_part / 2), Some(32));
     }
 
     #[test]
@@ -169,7 +190,7 @@ mod tests {
         gaps.examined(8_000, 0, u64::MAX);
         assert_eq!(gaps.mean_ns(), 8_000);
         for _ in 0..3 {
-            assert_eq!(gaps.next(), Look::Skip);
+            assert_eq!(end(&gaps), None);
         }
         assert_eq!(gaps.leave_out((4, 10_000), 8_000, 24_000), (1, 2_500));
         assert_eq!(gaps.leave_out((2, 0), 0, 24_000), (1, 0));

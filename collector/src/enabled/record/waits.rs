@@ -11,7 +11,7 @@
 use std::sync::OnceLock;
 
 use crate::enabled::platform::off_cpu::{self, Clocks, NO_FILE, Slices, Switches};
-use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::zeroed;
 use crate::enabled::record::short_gaps::ShortGaps;
 
@@ -29,7 +29,7 @@ pub(crate) const FIRST_LIMIT: u64 = 1 << 15;
 pub(crate) const NOISE_NS: u64 = 2_000;
 
 /// Gaps up to this many times the shortest one that is examined are *short*.
-pub(crate) const SHORT_LIMITS: u64 = 5;
+pub(crate) const SHORT_LIMITS: u64 = 10;
 
 /// The measured clock rate is accurate to one part in this many.
 pub(crate) const RATE_PARTS: u64 = 20_000;
@@ -165,6 +165,18 @@ pub(crate) fn place(
 impl Waits {
     pub(crate) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) != 0
+    }
+
+    /// Returns whether the short gap that has ended is skipped. If so, assigns to it the time that the thread probably was off its
+    /// CPU.
+    #[inline(always)]
+    pub(crate) fn skips_short_gap(&self) -> bool {
+        let skips = self.short.skips();
+        if skips {
+            off_cpu::mark();
+            add(&self.early_ns, self.short.mean_ns());
+        }
+        skips
     }
 
     /// Returns the wall time and CPU time that have passed between the last reading and `now`.

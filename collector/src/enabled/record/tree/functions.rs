@@ -8,28 +8,31 @@ use crate::enabled::record::journal::{Kind, TICKS_MAX, event};
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Returns whether the gap up to `now` can be charged without further examination, because it is short, or because the thread
-    /// has stayed on its CPU.
+    /// Returns whether the gap up to `now` can be charged without further examination, because it is short, because the thread has
+    /// stayed on its CPU, or because the gap is skipped.
     #[inline(always)]
     pub(crate) fn is_usual_gap(&self, now: u64) -> bool {
         let gap = self.gap_until(now);
-        gap <= self.limit.load(Ordering::Relaxed) || self.has_stayed(gap, now)
+        gap <= self.limit.load(Ordering::Relaxed) || self.is_known_gap(gap, now)
     }
 
-    /// Returns whether a gap that ends at tick `now` can be charged as it is, because the thread has stayed on its CPU. Does what
-    /// [`Self::charge_unusual_gap`] does in this case, without a call of another function.
+    /// Returns whether a gap that ends at tick `now` can be charged as it is. Does what [`Self::charge_unusual_gap`] does in this
+    /// case, without a call of another function.
     #[inline(always)]
-    fn has_stayed(&self, gap: u64, now: u64) -> bool {
+    fn is_known_gap(&self, gap: u64, now: u64) -> bool {
         let waits = &self.waits;
-        let has = gap <= self.gap_max.load(Ordering::Relaxed)
+        let may_be = gap <= self.gap_max.load(Ordering::Relaxed)
             && self.stepped_back.load(Ordering::Relaxed) == 0
             && waits.is_wanted()
-            && !self.has_drifted(now)
-            && off_cpu::stayed();
-        if has {
+            && !self.has_drifted(now);
+        if !may_be {
+            return false;
+        }
+        let has_stayed = off_cpu::stayed();
+        if has_stayed {
             waits.sure_tick.store(now, Ordering::Relaxed);
         }
-        has
+        has_stayed || self.is_short_gap(gap) && waits.skips_short_gap()
     }
 
     /// Returns the ticks since the last event.

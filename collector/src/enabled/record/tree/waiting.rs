@@ -7,7 +7,6 @@ use crate::enabled::platform::off_cpu::{self, Clocks};
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{Ordering, add};
 use crate::enabled::record::node::Node;
-use crate::enabled::record::short_gaps::Look;
 use crate::enabled::record::waits::{
     self, DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, SHORT_LIMITS, least_ns, least_ticks, place,
     ticks_per_ns,
@@ -118,19 +117,14 @@ impl Tree {
             }
             return nothing;
         }
-        let shortest = self.limit_set.load(Ordering::Relaxed);
-        let is_short = gap <= shortest.saturating_mul(SHORT_LIMITS)
-            && matches!(self.path(), Path::Adaptive | Path::AdaptiveExact);
-        let look = match is_short {
-            true => waits.short.next(),
-            false => Look::Examine(1),
-        };
-        off_cpu::mark();
-        if !matches!(look, Look::Examine(_)) {
-            add(&waits.early_ns, waits.short.mean_ns());
-        }
-        if look == Look::Skip {
+        let is_short = self.is_short_gap(gap);
+        if is_short && waits.skips_short_gap() {
             return nothing;
+        }
+        let weight = if is_short { waits.short.weight() } else { 1 };
+        off_cpu::mark();
+        if weight == 0 {
+            add(&waits.early_ns, waits.short.mean_ns());
         }
         os::keeping_errno(|| {
             let began = waits::now();
@@ -156,12 +150,12 @@ impl Tree {
             let mut off = Off::default();
             let begin = now.wrapping_sub(gap);
             let short_ns = ns(begin.saturating_sub(waits.sure_tick.load(Ordering::Relaxed)));
-            if all > NOISE_NS || look == Look::Read {
+            if all > NOISE_NS || weight == 0 {
                 let mut switched = waits.switched(clocks.cpu_ns, all);
                 if later > 0 {
                     switched = waits.leave_for_later(later, switched);
                 }
-                if let Look::Examine(_) = look {
+                if weight > 0 {
                     let early_ns = waits.early_ns.load(Ordering::Relaxed);
                     let (switches, ready) = waits.short.leave_out(switched, all, early_ns);
                     off = place(all, ready, switches, ns(gap), short_ns, least_ns());
@@ -187,10 +181,6 @@ impl Tree {
             let looked = waits::now().saturating_sub(began);
             let looked = if was_undisturbed(ns(looked)) { looked } else { 0 };
             waits.short.looked(ns(looked));
-            let weight = match look {
-                Look::Examine(weight) => weight,
-                Look::Read | Look::Skip => 0,
-            };
             if is_short && weight > 0 {
                 waits
                     .short
@@ -202,6 +192,14 @@ impl Tree {
                 looked,
             }
         })
+    }
+
+    /// Returns whether a gap in which the thread may have left its CPU is one of those of which only some have to be examined.
+    #[inline(always)]
+    pub(super) fn is_short_gap(&self, gap: u64) -> bool {
+        let shortest = self.limit_set.load(Ordering::Relaxed);
+        gap <= shortest.saturating_mul(SHORT_LIMITS)
+            && (self.is(Path::Adaptive) || self.is(Path::AdaptiveExact))
     }
 
     /// Returns whether the clocks have to be read again, even if the thread has stayed on its CPU. If two readings were too far
