@@ -55,9 +55,9 @@ const LEAST_CPU_NS: u64 = 10_000_000;
 /// CPU time that the program is expected to use during a trial, in ns.
 const TRIAL_NS: f64 = 2.0 * LEAST_CPU_NS as f64;
 
-/// Once the cost is above the budget, functions are switched off until the cost is below this fraction of the budget.
-/// This makes further rounds of switching rare, and leaves room for costs that a round cannot measure: the session
-/// itself, and cache misses caused by the tree.
+/// Once the cost is above the budget, functions are switched off until the cost is below this fraction of the budget. This
+/// may take several rounds, because a round decides only about functions with enough timed calls. It makes further switching
+/// rare, and leaves room for costs that a round cannot measure: the session itself, and cache misses caused by the tree.
 const AIM: f64 = 0.5;
 
 /// How long the start of a program lasts, in ns of CPU time. A program often calls other functions at its start than
@@ -94,6 +94,8 @@ pub(crate) struct Governor {
     /// CPU time of all periods that rounds have judged, and how much of it was spent on measuring, in nanoseconds.
     judged_ns: f64,
     cost_ns: f64,
+    /// Whether the last round has switched functions off.
+    is_cutting: bool,
     /// Whether functions that an earlier run has switched off are being tried.
     is_trial: bool,
     off: Vec<Off>,
@@ -122,6 +124,7 @@ impl Governor {
             cpu_ns: os::process_cpu_ns(),
             judged_ns: 0.0,
             cost_ns: 0.0,
+            is_cutting: false,
             is_trial: false,
             off: Vec::new(),
             times_off: vec![0; known],
@@ -197,7 +200,8 @@ impl Governor {
             true => (self.budget * EARLY, self.budget * EARLY),
             false => (self.budget, self.budget * AIM),
         };
-        let (off, on) = if share > most {
+        let limit = if self.is_cutting { aim } else { most };
+        let (off, on) = if share > limit {
             self.low_since = None;
             (switch_off(busy, most, aim, spent), Vec::new())
         } else {
@@ -212,6 +216,7 @@ impl Governor {
         };
         let since = Instant::now();
         let off: Vec<Learned> = off.into_iter().filter(|of| set_off(of.number, true)).collect();
+        self.is_cutting = !off.is_empty();
         for &of in &off {
             let times = &mut self.times_off[of.number as usize];
             *times = times.saturating_add(1);
