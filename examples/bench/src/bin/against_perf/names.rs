@@ -8,9 +8,13 @@ const PRIMITIVES: [&str; 17] = [
     "u64", "u8", "usize",
 ];
 
-/// Demangles a symbol. Symbols that are not mangled are returned as they are.
+/// Demangles a symbol. The number that the linker appends where several symbols have the same name is left out. Symbols that
+/// are not mangled are returned as they are.
 pub(crate) fn demangled(symbol: &str) -> String {
-    match rustc_demangle::try_demangle(symbol) {
+    let numbered = symbol
+        .rsplit_once('.')
+        .filter(|(_, number)| number.parse::<u64>().is_ok());
+    match rustc_demangle::try_demangle(numbered.map_or(symbol, |(unnumbered, _)| unnumbered)) {
         Ok(path) => format!("{path:#}"),
         Err(_) => symbol.to_owned(),
     }
@@ -96,6 +100,13 @@ pub(crate) fn key(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_number_of_a_symbol_is_not_part_of_its_name() {
+        assert_eq!(demangled("_RNvC3app4main.4271"), "app::main");
+        assert_eq!(demangled("_RNvC3app4main"), "app::main");
+        assert_eq!(demangled("unlink_chunk.constprop.0"), "unlink_chunk.constprop.0");
+    }
 
     #[test]
     fn a_function_has_one_name_on_both_sides() {
