@@ -2,7 +2,7 @@
 //!
 //! The hooks run at points where the program expects no call. `enter` and `exit` handle the usual events. They are
 //! compiled for the baseline CPU and call no other function, for the reasons given in `trampolines`. If they return
-//! false, `enter_rarely` or `exit_rarely` has to handle the event. In that case they have changed nothing, with one
+//! false, `enter_rarely` or `exit_rarely` has to handle the event. In that case they have counted no call, with one
 //! exception: `enter` may have opened a call of a function that was being switched off at that moment. No event may
 //! report the end of that call, so `enter_rarely` closes it.
 

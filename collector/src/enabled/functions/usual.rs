@@ -1,5 +1,5 @@
 //! Fast paths for the beginnings and ends of functions. They call no other function. If the event needs further checks,
-//! they return false without having counted anything.
+//! they return false without having counted a call.
 
 use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::add;

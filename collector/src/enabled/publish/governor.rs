@@ -56,7 +56,7 @@ const LEAST_CPU_NS: u64 = 10_000_000;
 const TRIAL_NS: f64 = 2.0 * LEAST_CPU_NS as f64;
 
 /// Once the cost is above the budget, functions are switched off until the cost is below this fraction of the budget. This
-/// may take several rounds, because a round decides only about functions with enough timed calls. It makes further switching
+/// may take several rounds, because a round decides only about functions with enough timed calls. The aim makes further switching
 /// rare, and leaves room for costs that a round cannot measure: the session itself, and cache misses caused by the tree.
 const AIM: f64 = 0.5;
 
@@ -278,6 +278,7 @@ impl Governor {
         }
         self.cpu_ns = os::process_cpu_ns();
         self.low_since = None;
+        self.is_cutting = false;
         if let Some(sums) = sums(switch.mode) {
             self.seen.begin_mode(sums);
         }

@@ -1,18 +1,19 @@
 //! Chooses which short gaps are examined, in threads in which this would otherwise take too much CPU time.
 //!
-//! In such a thread only one in several short gaps is examined, the fewer the more time it has taken so far. It is chosen at
-//! random, and its time off the CPU counts for all of them. The clocks must tell of this gap alone, so they are also read at the
+//! In such a thread only one in several short gaps is examined, and fewer of them the more time this has taken so far. It is chosen
+//! at random, and its time off the CPU counts for all of them. The clocks must tell of this gap alone, so they are also read at the
 //! end of the short gap before it. A skipped gap is assumed to have the mean time off the CPU of the examined ones.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::zeroed;
 
 /// Examining gaps takes too much if it has taken more than `DEAR_NS`, and beyond that more than 1/`DEAR_PART` of the thread's CPU
-/// time. Then one in so many short gaps is examined: one, and [`STEEP`] for each further 1/`DEAR_PART`, but at most [`MOST`].
+/// time. Then one in N short gaps is examined. N is 1 at this limit, grows by [`STEEP`] for each further 1/`DEAR_PART` of the CPU
+/// time, and is at most [`MOST`].
 const DEAR_NS: u64 = 1_000_000;
 const DEAR_PART: u64 = 100;
 const STEEP: u64 = 64;
-const MOST: u64 = 32;
+const MOST: u64 = 16;
 
 zeroed! {
     /// The short gaps of a thread. Only the thread itself uses this.
@@ -66,6 +67,7 @@ impl ShortGaps {
     }
 
     /// Returns the time that the thread probably was off its CPU in a skipped gap.
+    #[inline(always)]
     pub(crate) fn mean_ns(&self) -> u64 {
         self.mean_ns.load(Ordering::Relaxed)
     }
@@ -149,7 +151,7 @@ mod tests {
         gaps.looked(2 * DEAR_NS);
         let (mut sum, mut looks, mut random) = (0, 0, 1);
         let mut before = Some(0);
-        for gap in 0..400_000_u64 {
+        for gap in 0..200_000_u64 {
             let weight = end(&gaps);
             if let Some(weight) = weight.filter(|&weight| weight > 0) {
                 assert_ne!(before, None);
@@ -161,7 +163,7 @@ mod tests {
             looks += u64::from(weight.is_some());
             before = weight;
         }
-        assert!((7_800_000_000..8_200_000_000).contains(&sum), "{sum}");
+        assert!((3_900_000_000..4_100_000_000).contains(&sum), "{sum}");
         assert!((22_000..26_000).contains(&looks), "{looks}");
         // The thread has used enough CPU time since then, so all gaps are examined again.
         while end(&gaps).is_none_or(|weight| weight == 0) {}
@@ -180,7 +182,7 @@ mod tests {
         let one_part = DEAR_NS * DEAR_PART;
         assert_eq!(weight(one_part), Some(1));
         assert_eq!(weight(one_part * 64 / 74), Some(11));
-        assert_eq!(weight(one_part / 2), Some(32));
+        assert_eq!(weight(one_part / 2), Some(16));
     }
 
     #[test]

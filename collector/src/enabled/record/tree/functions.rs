@@ -9,7 +9,7 @@ use crate::enabled::record::node::Node;
 
 impl Tree {
     /// Returns whether the gap up to `now` can be charged without further examination, because it is short, because the thread has
-    /// stayed on its CPU, or because the gap is skipped.
+    /// stayed on its CPU, or because the gap is skipped. Counts a skipped gap.
     #[inline(always)]
     pub(crate) fn is_usual_gap(&self, now: u64) -> bool {
         let gap = self.gap_until(now);
@@ -76,7 +76,7 @@ impl Tree {
     }
 
     /// Charges and counts the end of the innermost call, which must belong to `node`. The caller then puts the parent back as
-    /// `current`. Returns false, with nothing charged or counted, if the gap is not usual or the duration cannot be buffered. In
+    /// `current`. Returns false, with nothing charged and no call counted, if the gap is not usual or the duration cannot be buffered. In
     /// adaptive mode, the caller chooses the next call to time.
     #[inline(always)]
     pub(crate) fn end_usually(&self, node: &'static Node, now: u64, is_adaptive: bool) -> bool {

@@ -194,7 +194,7 @@ impl Tree {
         })
     }
 
-    /// Returns whether a gap in which the thread may have left its CPU is one of those of which only some have to be examined.
+    /// Returns whether a gap is short, in a mode in which only some short gaps are examined.
     #[inline(always)]
     pub(super) fn is_short_gap(&self, gap: u64) -> bool {
         let shortest = self.limit_set.load(Ordering::Relaxed);
@@ -332,7 +332,7 @@ mod tests {
         let (began, root) = (off_cpu::clocks(), tree.take().unwrap());
         let child = tree.add_child(root, &SITE, || true).unwrap();
         tree.put(root);
-        for _ in 0..4_000 {
+        for _ in 0..8_000 {
             let root = tree.take().unwrap();
             tree.begin(root, child, now(), 1);
             ask.send(()).unwrap();

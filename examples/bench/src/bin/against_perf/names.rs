@@ -11,12 +11,13 @@ const PRIMITIVES: [&str; 17] = [
 /// Demangles a symbol. The number that the linker appends where several symbols have the same name is left out. Symbols that
 /// are not mangled are returned as they are.
 pub(crate) fn demangled(symbol: &str) -> String {
-    let numbered = symbol
-        .rsplit_once('.')
-        .filter(|(_, number)| number.parse::<u64>().is_ok());
-    match rustc_demangle::try_demangle(numbered.map_or(symbol, |(unnumbered, _)| unnumbered)) {
-        Ok(path) => format!("{path:#}"),
-        Err(_) => symbol.to_owned(),
+    let Ok(path) = rustc_demangle::try_demangle(symbol) else {
+        return symbol.to_owned();
+    };
+    let path = format!("{path:#}");
+    match path.rsplit_once('.') {
+        Some((unnumbered, number)) if number.parse::<u64>().is_ok() => unnumbered.to_owned(),
+        _ => path,
     }
 }
 
@@ -104,6 +105,7 @@ mod tests {
     #[test]
     fn the_number_of_a_symbol_is_not_part_of_its_name() {
         assert_eq!(demangled("_RNvC3app4main.4271"), "app::main");
+        assert_eq!(demangled("_RNvC3app4main.llvm.13387335448442655507"), "app::main");
         assert_eq!(demangled("_RNvC3app4main"), "app::main");
         assert_eq!(demangled("unlink_chunk.constprop.0"), "unlink_chunk.constprop.0");
     }
