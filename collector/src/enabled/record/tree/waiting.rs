@@ -308,8 +308,31 @@ mod tests {
         OF_TEST.set(None);
     }
 
-    #[test]
-    fn waits_of_which_few_are_examined_add_up_to_the_time_off_the_cpu() {
+    /// Calls `child`, which waits. Ends the call on the long path of events.
+    fn call_otherwise(tree: &Tree, child: &'static Node, wait: &dyn Fn()) {
+        let root = tree.take().unwrap();
+        tree.begin(root, child, ticks(), 1);
+        wait();
+        assert!(tree.end_innermost(child, ticks));
+    }
+
+    /// Calls `child`, which waits. Ends the call on the short path of hooks if that is possible.
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+    fn call_by_hooks(tree: &Tree, child: &'static Node, wait: &dyn Fn()) {
+        let root = tree.take().unwrap();
+        tree.begin(root, child, ticks(), 1);
+        wait();
+        tree.mark();
+        if tree.end_usually(child, ticks(), true) {
+            tree.put(root);
+        } else {
+            tree.put(child);
+            assert!(tree.end_innermost(child, ticks));
+        }
+    }
+
+    /// Checks that the time off the CPU in many short waits is found.
+    fn waits_add_up(path: Path, call: fn(&Tree, &'static Node, &dyn Fn())) {
         CLOCK.set((1, 1));
         let now = ticks;
         OF_TEST.set(Some(ClockInUse { ticks_per_ns, now }));
@@ -325,7 +348,7 @@ mod tests {
         });
         let tree: Box<Tree> = Box::new(zeros());
         assert!(tree.open(now(), NO_LIMIT, 10, 10));
-        tree.set_path(Path::AdaptiveExact);
+        tree.set_path(path);
         tree.begin_waits(true, now());
         // Looks have been dear.
         tree.waits.short.looked(1 << 60);
@@ -333,11 +356,10 @@ mod tests {
         let child = tree.add_child(root, &SITE, || true).unwrap();
         tree.put(root);
         for _ in 0..8_000 {
-            let root = tree.take().unwrap();
-            tree.begin(root, child, now(), 1);
-            ask.send(()).unwrap();
-            answered.recv().unwrap();
-            assert!(tree.end_innermost(child, now));
+            call(&tree, child, &|| {
+                ask.send(()).unwrap();
+                answered.recv().unwrap();
+            });
         }
         let ended = off_cpu::clocks();
         let off = (ended.wall_ns - began.wall_ns) - (ended.cpu_ns - began.cpu_ns);
@@ -349,5 +371,16 @@ mod tests {
         OF_TEST.set(None);
         drop(ask);
         other.join().unwrap();
+    }
+
+    #[test]
+    fn waits_of_which_few_are_examined_add_up_to_the_time_off_the_cpu() {
+        waits_add_up(Path::AdaptiveExact, call_otherwise);
+    }
+
+    #[test]
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+    fn waits_that_hooks_skip_add_up_to_the_time_off_the_cpu() {
+        waits_add_up(Path::Adaptive, call_by_hooks);
     }
 }
