@@ -55,9 +55,10 @@ const LEAST_CPU_NS: u64 = 10_000_000;
 /// CPU time that the program is expected to use during a trial, in ns.
 const TRIAL_NS: f64 = 2.0 * LEAST_CPU_NS as f64;
 
-/// Once the cost is above the budget, functions are switched off until the cost is below this fraction of the budget. This
-/// may take several rounds, because a round decides only about functions with enough timed calls. The aim makes further switching
-/// rare, and leaves room for costs that a round cannot measure: the session itself, and cache misses caused by the tree.
+/// Once the cost is above the budget, functions are switched off until the cost is below this fraction of the budget.
+/// This may take several rounds, because a round decides only about functions with enough timed calls. The aim makes
+/// further switching rare, and leaves room for costs that a round cannot measure: the session itself, and cache misses
+/// caused by the tree.
 const AIM: f64 = 0.5;
 
 /// How long the start of a program lasts, in ns of CPU time. A program often calls other functions at its start than

@@ -1,8 +1,8 @@
 //! Chooses which short gaps are examined, in threads in which this would otherwise take too much CPU time.
 //!
-//! In such a thread only one in several short gaps is examined, and fewer of them the more time this has taken so far. It is chosen
-//! at random, and its time off the CPU counts for all of them. The clocks must tell of this gap alone, so they are also read at the
-//! end of the short gap before it. A skipped gap is assumed to have the mean time off the CPU of the examined ones.
+//! In such a thread only one in several short gaps is examined, and fewer of them the more time this has taken so far. It is
+//! chosen at random, and its time off the CPU counts for all of them. The clocks must tell of this gap alone, so they are also
+//! read at the end of the short gap before it. A skipped gap is assumed to have the mean time off the CPU of the examined ones.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::zeroed;

@@ -76,8 +76,8 @@ impl Tree {
     }
 
     /// Charges and counts the end of the innermost call, which must belong to `node`. The caller then puts the parent back as
-    /// `current`. Returns false, with nothing charged and no call counted, if the gap is not usual or the duration cannot be buffered. In
-    /// adaptive mode, the caller chooses the next call to time.
+    /// `current`. Returns false, with nothing charged and no call counted, if the gap is not usual or the duration cannot be
+    /// buffered. In adaptive mode, the caller chooses the next call to time.
     #[inline(always)]
     pub(crate) fn end_usually(&self, node: &'static Node, now: u64, is_adaptive: bool) -> bool {
         if !self.is_usual_gap(now) {

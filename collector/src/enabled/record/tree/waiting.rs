@@ -308,31 +308,9 @@ mod tests {
         OF_TEST.set(None);
     }
 
-    /// Calls `child`, which waits. Ends the call on the long path of events.
-    fn call_otherwise(tree: &Tree, child: &'static Node, wait: &dyn Fn()) {
-        let root = tree.take().unwrap();
-        tree.begin(root, child, ticks(), 1);
-        wait();
-        assert!(tree.end_innermost(child, ticks));
-    }
-
-    /// Calls `child`, which waits. Ends the call on the short path of hooks if that is possible.
-    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
-    fn call_by_hooks(tree: &Tree, child: &'static Node, wait: &dyn Fn()) {
-        let root = tree.take().unwrap();
-        tree.begin(root, child, ticks(), 1);
-        wait();
-        tree.mark();
-        if tree.end_usually(child, ticks(), true) {
-            tree.put(root);
-        } else {
-            tree.put(child);
-            assert!(tree.end_innermost(child, ticks));
-        }
-    }
-
-    /// Checks that the time off the CPU in many short waits is found.
-    fn waits_add_up(path: Path, call: fn(&Tree, &'static Node, &dyn Fn())) {
+    /// Checks that the time off the CPU in many short waits is found. `end` ends a call of its second argument, whose parent is the
+    /// third one.
+    fn waits_add_up(path: Path, end: impl Fn(&Tree, &'static Node, &'static Node)) {
         CLOCK.set((1, 1));
         let now = ticks;
         OF_TEST.set(Some(ClockInUse { ticks_per_ns, now }));
@@ -356,10 +334,11 @@ mod tests {
         let child = tree.add_child(root, &SITE, || true).unwrap();
         tree.put(root);
         for _ in 0..8_000 {
-            call(&tree, child, &|| {
-                ask.send(()).unwrap();
-                answered.recv().unwrap();
-            });
+            let root = tree.take().unwrap();
+            tree.begin(root, child, now(), 1);
+            ask.send(()).unwrap();
+            answered.recv().unwrap();
+            end(&tree, child, root);
         }
         let ended = off_cpu::clocks();
         let off = (ended.wall_ns - began.wall_ns) - (ended.cpu_ns - began.cpu_ns);
@@ -375,12 +354,22 @@ mod tests {
 
     #[test]
     fn waits_of_which_few_are_examined_add_up_to_the_time_off_the_cpu() {
-        waits_add_up(Path::AdaptiveExact, call_otherwise);
+        waits_add_up(Path::AdaptiveExact, |tree, child, _| {
+            assert!(tree.end_innermost(child, ticks));
+        });
     }
 
     #[test]
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     fn waits_that_hooks_skip_add_up_to_the_time_off_the_cpu() {
-        waits_add_up(Path::Adaptive, call_by_hooks);
+        waits_add_up(Path::Adaptive, |tree, child, root| {
+            tree.mark();
+            if tree.end_usually(child, ticks(), true) {
+                tree.put(root);
+            } else {
+                tree.put(child);
+                assert!(tree.end_innermost(child, ticks));
+            }
+        });
     }
 }
