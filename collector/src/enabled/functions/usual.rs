@@ -92,15 +92,12 @@ pub(super) fn end(tree: &'static Tree, top: &'static Frame, node: &'static Node)
     } else if tree.may_skip_clock() && !node.is_timed() {
         tree.mark();
     } else if tree.is(Path::Adaptive) {
-        if node.latency.get().is_some_and(|latency| latency.is_rate_due()) {
-            return false;
-        }
         tree.mark();
         if !tree.end_usually(node, clock::tsc(), true) {
             tree.put(node);
             return false;
         }
-        tree.skip_some(parent, node);
+        tree.choose_next(parent, node);
     } else if tree.is(Path::Watched) && !tree.watching.root.is(node) {
         tree.mark();
         let now = clock::tsc();

@@ -220,7 +220,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
             place.row.store(held.row, Ordering::Relaxed);
             place.state.store(held.state.into(), Ordering::Relaxed);
             place.suspected.store(0, Ordering::Relaxed);
-            self.counts[group].fetch_add(1, Ordering::Relaxed);
+            self.count(group, 1);
             Some(())
         });
         put.is_some()
@@ -244,8 +244,15 @@ impl<const GROUPS: usize> Table<GROUPS> {
     fn leave(&self, group: usize, place: &Place) -> Held {
         let held = place.held();
         place.address.store(0, Ordering::Relaxed);
-        self.counts[group].fetch_sub(1, Ordering::Relaxed);
+        self.count(group, -1);
         held
+    }
+
+    /// Changes the number of places in use in a group that the caller has locked, so no other thread changes it.
+    fn count(&self, group: usize, change: i32) {
+        let count = &self.counts[group];
+        let changed = count.load(Ordering::Relaxed).wrapping_add_signed(change);
+        count.store(changed, Ordering::Relaxed);
     }
 
     /// Checks the calls in the table, group by group. Removes calls that are certainly over, and calls that at tick `now` have

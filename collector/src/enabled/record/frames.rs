@@ -265,9 +265,15 @@ impl Frames {
     fn take_poll(&self, is_wanted: impl Fn(u64) -> bool) -> Option<Poll> {
         let count = self.open_polls.load(Ordering::Relaxed).checked_sub(1)?;
         let open = self.polls.get(count)?;
-        let fields = open.fields.each_ref().map(|field| field.load(Ordering::Relaxed));
-        let [place, address, function, began, call, outer, number] = fields;
-        let poll = Poll {
+        let [place, fields @ ..] = &open.fields;
+        let place = place.load(Ordering::Relaxed);
+        if !is_wanted(place) {
+            return None;
+        }
+        let fields = fields.each_ref().map(|field| field.load(Ordering::Relaxed));
+        let [address, function, began, call, outer, number] = fields;
+        self.open_polls.store(count, Ordering::Relaxed);
+        Some(Poll {
             place,
             node: open.node.get()?,
             address,
@@ -276,9 +282,7 @@ impl Frames {
             call,
             outer,
             number,
-        };
-        is_wanted(poll.place).then(|| self.open_polls.store(count, Ordering::Relaxed))?;
-        Some(poll)
+        })
     }
 
     fn make_above(&self, top: &'static Frame) -> Option<&'static Frame> {

@@ -278,6 +278,7 @@ impl Site {
     }
 
     /// In adaptive mode: raises the site's rate to `rate` if it is lower, and returns the site's rate.
+    #[inline(always)]
     pub(crate) fn enough(&self, rate: u64) -> u64 {
         let known = self.rate.load(Ordering::Relaxed).into();
         if rate > known {

@@ -114,20 +114,19 @@ impl Tree {
         }
     }
 
-    /// Chooses which call of `node` to time next. Only calls inside timed calls of `parent` are considered.
-    fn choose_next(&self, parent: &'static Node, node: &'static Node) {
+    /// Chooses which call of `node` to time next. Only calls inside timed calls of `parent` are considered, and each of them is
+    /// equally likely to be chosen. Overall, one call in 2^rate is timed; calls inside untimed calls are included in this count,
+    /// although they are never timed.
+    #[inline(always)]
+    pub(crate) fn choose_next(&self, parent: &'static Node, node: &'static Node) {
         if let Some(latency) = node.latency.get()
-            && latency.is_rate_due()
+            && latency
+                .timed
+                .load(Ordering::Relaxed)
+                .is_multiple_of(RATE_INTERVAL)
         {
             latency.rate.store(rate(node, latency), Ordering::Relaxed);
         }
-        self.skip_some(parent, node);
-    }
-
-    /// Chooses which call to time next, at the current rate. Every call is equally likely to be chosen. Overall, one call in
-    /// 2^rate is timed; calls inside untimed calls are included in this count, although they are never timed.
-    #[inline(always)]
-    pub(crate) fn skip_some(&self, parent: &'static Node, node: &'static Node) {
         let rate_of = |node: &'static Node| {
             let latency = node.latency.get();
             latency.map_or(0, |latency| latency.rate.load(Ordering::Relaxed))
@@ -153,14 +152,6 @@ impl Tree {
     }
 }
 
-impl Latency {
-    /// In adaptive mode, returns whether the rate has to be recomputed at the end of a timed call.
-    #[inline(always)]
-    pub(crate) fn is_rate_due(&self) -> bool {
-        self.timed.load(Ordering::Relaxed).is_multiple_of(RATE_INTERVAL)
-    }
-}
-
 /// Returns the next state of Marsaglia's xorshift64 random number generator. A state is never 0. The generator is fast, but not
 /// suitable for secrets.
 #[inline(always)]
@@ -175,6 +166,7 @@ pub(crate) fn xorshift(state: u64) -> u64 {
 ///
 /// The mean covers all calls so far. If the rate followed the most recent durations, long calls would be timed more often than
 /// short ones, which would make the mean too large.
+#[inline(always)]
 fn rate(node: &'static Node, latency: &Latency) -> u64 {
     let timed = latency.timed.load(Ordering::Relaxed).max(1);
     let mean = latency.timed_ticks.load(Ordering::Relaxed) / timed;

@@ -8,6 +8,9 @@ use object::{Object, ObjectSymbol, SymbolKind};
 use crate::Outcome;
 use crate::names::{demangled, key};
 
+/// Part of the symbols of the collector's own code. A report does not count that code to the program's functions.
+const COLLECTOR: &str = "9tickscope7enabled";
+
 /// Directory where distributions install separate debug information, organised by build id.
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
 
@@ -96,6 +99,7 @@ impl Seen {
         let (process, _) = process.ok_or_else(|| format!("perf has no sample in {binary}"))?;
         for (_, frames) in samples().filter(|(pid, _)| *pid == process) {
             match frames.lines().find_map(user_code) {
+                Some((symbol, _)) if symbol.contains(COLLECTOR) => {}
                 Some((symbol, file)) => *seen.samples.entry(keys_of(symbol, file, files)).or_default() += 1,
                 None => seen.without_user += 1,
             }
@@ -158,6 +162,7 @@ mod tests {
                      7 \n\t 14 same (/app)\n\t 99 _ZN3app4main17h0123456789abcdefE (/app)\n\n\
                      7 \n\t ffffffff81587a8e do_exit ([kernel.kallsyms])\n\n\
                      8 \n\t 14 same (/app)\n\n\
+                     7 \n\t 20 _RNvNtCs1_9tickscope7enabled5scope5enter (/app)\n\n\
                      7 \n\t 5 [unknown] ([vdso])\n\n";
         let seen = Seen::of(text, "/app", &mut Files::from([("/app".into(), symbols)])).unwrap();
         let samples = [
