@@ -75,6 +75,7 @@ pub(crate) struct Poll {
 
 zeroed! {
     /// The open functions of a thread. Only the thread itself uses them.
+    #[repr(C)]
     #[derive(Debug)]
     pub(crate) struct Frames {
         /// The innermost frame; `None` before the thread's first function call.
@@ -83,12 +84,12 @@ zeroed! {
         low: AtomicU64,
         /// The size of the thread's own stack, in bytes.
         bytes: AtomicU64,
+        /// Number of functions that returned.
+        pub(crate) returned: AtomicU64,
         all: Column<Frame>,
         made: AtomicU32,
         polls: Column<OpenPoll>,
         open_polls: AtomicU32,
-        /// Number of functions that returned.
-        pub(crate) returned: AtomicU64,
         /// Number of functions that ended without returning.
         pub(crate) unwound: AtomicU64,
         /// Number of events on the stacks of coroutines and signal handlers. Such events are otherwise ignored.
@@ -218,7 +219,6 @@ impl Frames {
 
     /// Opens the next frame, creating it if needed. Returns false if there is no memory; then the function is open in the tree,
     /// but has no frame.
-    #[cold]
     pub(crate) fn open_next(&self, place: u64, node: &'static Node) -> bool {
         let top = self.top();
         let frame = top.and_then(|top| top.above().or_else(|| self.make_above(top)));

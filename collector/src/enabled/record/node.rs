@@ -43,31 +43,31 @@ zeroed! {
 /// a flush would take 75 ns longer.
 pub(super) const BUFFERED: usize = 16;
 
-/// The first octave in [`Octaves::octaves`]. The pointers to this octave and to the eight above it, which cover 16 to 8191 ticks,
-/// are in the first two cache lines of a latency.
+/// The first octave in [`Octaves::octaves`]. The pointers to this octave and to the five above it, which cover 16 to 1023 ticks,
+/// are in the second cache line of a latency, and those for up to 262143 ticks in the third.
 pub(super) const FIRST_OCTAVE: usize = 4;
 
 zeroed! {
-    /// The latencies of one node. Only its thread writes them. The end of a call and most flushes use only the first
-    /// cache line.
+    /// The latencies of one node. Only its thread writes them. The end of a call uses only the first cache line, unless it
+    /// flushes the buffer.
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Latency {
         /// Durations that are not in a bucket yet. The number of the call selects the slot; 0 marks a free slot.
         pub(super) buffered: [AtomicU16; BUFFERED],
-        /// The longest call, in ticks.
-        pub(super) max: AtomicU64,
-        /// Odd while the buffer is being flushed.
-        pub(super) flushing: AtomicU64,
-        /// The sibling that will probably be entered after a call of this node. A wrong guess only costs time.
-        pub(super) next: Ref<Node>,
-        pub(super) octaves: Octaves,
         /// In adaptive mode: number of timed calls.
         pub(crate) timed: AtomicU64,
         /// In adaptive mode: ticks of the timed calls, including the calls inside them.
         pub(crate) timed_ticks: AtomicU64,
         /// In adaptive mode: the rate; one in 2^rate calls is timed.
         pub(crate) rate: AtomicU64,
+        /// The sibling that will probably be entered after a call of this node. A wrong guess only costs time.
+        pub(super) next: Ref<Node>,
+        /// The longest call, in ticks.
+        pub(super) max: AtomicU64,
+        /// Odd while the buffer is being flushed.
+        pub(super) flushing: AtomicU64,
+        pub(super) octaves: Octaves,
         /// The life of the tree in which the latency was made. A life is the use of the tree by one thread.
         pub(super) life: AtomicU64,
         /// Counts how often the latency has been made. Each time, it starts empty.

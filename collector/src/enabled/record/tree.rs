@@ -47,7 +47,7 @@ pub(crate) const NO_LIMIT: u64 = PAUSED - 1;
 const FIRST_TABLE: u32 = 512;
 
 zeroed! {
-    /// A thread's call tree. Its thread writes it, and other threads read it.
+    /// A thread's call tree. Its thread writes it, and other threads read it. Most events use only the first two cache lines.
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Tree {
@@ -71,6 +71,16 @@ zeroed! {
         /// How events are handled: a [`Path`]. Other threads store only [`Path::Alarm`] here, and the thread itself stores all
         /// other paths.
         path: AtomicU32,
+        /// The largest gap between two events that is charged.
+        gap_max: AtomicU64,
+        /// The value that `limit` has while the thread is not paused.
+        limit_set: AtomicU64,
+        /// How many ticks the clock has stepped backward; 0 once a step forward has made up for this.
+        stepped_back: AtomicU64,
+        /// State of the random number generator that chooses which calls are timed in adaptive mode.
+        pub(crate) random: AtomicU64,
+        /// The open calls of functions that the compiler has instrumented.
+        pub(crate) frames: Frames,
         /// Number of pauses that have begun and not ended yet.
         pauses: AtomicU32,
         /// Number of gaps that were not charged.
@@ -95,12 +105,6 @@ zeroed! {
         pub(crate) numbers: NumbersOfTree,
         /// State for measuring the time that the thread is off its CPU.
         pub(crate) waits: Waits,
-        /// The open calls of functions that the compiler has instrumented.
-        pub(crate) frames: Frames,
-        /// The largest gap between two events that is charged.
-        gap_max: AtomicU64,
-        /// The value that `limit` has while the thread is not paused.
-        limit_set: AtomicU64,
         /// Not 0 if the thread is excluded.
         excluded: AtomicU32,
         /// Not 0 if new nodes get a latency.
@@ -109,8 +113,6 @@ zeroed! {
         paused_at: AtomicU64,
         /// The word of the newest mode switch that the thread has caught up with.
         pub(crate) caught_up_to: AtomicU64,
-        /// State of the random number generator that chooses which calls are timed in adaptive mode.
-        pub(crate) random: AtomicU64,
         /// The maximum depth of a node.
         depth_max: AtomicU32,
         /// The maximum number of nodes.
@@ -123,8 +125,6 @@ zeroed! {
         pub(crate) spans: OpenSpans,
         /// Stack addresses at which the deepest nodes were made, to recognize leaked guards.
         deepest: DeepestNodes,
-        /// How many ticks the clock has stepped backward; 0 once a step forward has made up for this.
-        stepped_back: AtomicU64,
     }
 }
 
