@@ -51,7 +51,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// once every [`LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
-/// A program that has run this long is unlikely to end soon, so cleaning up now will not delay its end.
+/// A program that has run this long is unlikely to end soon, so work that does not depend on it will not delay its end.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
 pub(crate) struct Publisher {
@@ -149,6 +149,16 @@ impl Publisher {
         }
     }
 
+    /// Allocates the rest of the ring. Until then, records that need more space allocate it.
+    fn complete_ring(&mut self) {
+        if let Some(ring) = &mut self.rings.current
+            && let Err(error) = ring.complete()
+            && ring.is_whole()
+        {
+            self.rings.give_up(&error);
+        }
+    }
+
     /// Makes another ring if the current one is lost.
     fn look_after_ring(&mut self) {
         if self.rings.look() {
@@ -187,9 +197,9 @@ impl Publisher {
         }
     }
 
-    /// Does the work that can wait until the first scope or the start of a session. It makes the ring visible, allocates the rest
-    /// of the ring, and measures the cost of a scope. Removing old rings can wait longer, unless there are many, because the
-    /// program may be about to end and wait for its last record.
+    /// Does the work that can wait until the first scope or the start of a session. It makes the ring visible, and measures the
+    /// cost of a scope. Removing old rings can wait longer, unless there are many, because the program may be about to end and
+    /// wait for its last record.
     fn prepare(&mut self) {
         self.cost.begin();
         self.sampler.begin_to_wait();
@@ -197,12 +207,6 @@ impl Publisher {
         // Frees the buffer now, because another thread has allocated it. That thread may later exit in a signal handler
         // that has interrupted the allocator. Its arena then stays locked, so the buffer could not be freed any more.
         self.payload = Vec::new();
-        if let Some(ring) = &mut self.rings.current
-            && let Err(error) = ring.complete()
-            && ring.is_whole()
-        {
-            self.rings.give_up(&error);
-        }
         self.measure_cost();
         if self.path().is_some_and(is_crowded) {
             self.clean();
@@ -294,6 +298,7 @@ impl Publisher {
             return;
         }
         if self.began.elapsed() > UNHURRIED {
+            self.complete_ring();
             self.clean();
         }
         self.last_look = Instant::now();

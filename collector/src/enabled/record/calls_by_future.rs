@@ -72,6 +72,8 @@ zeroed! {
 }
 
 zeroed! {
+    /// The lock and the first place are in one cache line.
+    #[repr(C, align(64))]
     #[derive(Debug)]
     struct Group {
         is_locked: AtomicU32,
