@@ -33,7 +33,7 @@ static SITE: Site = Site::named("(calibration)", module_path!(), file!(), line!(
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Number of scopes in a batch. The fastest of [`BATCHES`] batches is used, so that interruptions do not matter.
-const SCOPES: u32 = 1000;
+const SCOPES: u32 = 250;
 const BATCHES: u32 = 7;
 
 /// Number of timed calls in a batch.
@@ -151,8 +151,8 @@ fn measured(switch: Switch) -> Bounds {
         // The node's calls appear to be long, so every call is timed.
         pretend(node, 1 << 30);
         bounds.timed = (best(working) - plain).max(0.0);
-        // One call in 16 is timed, and the CPU cannot predict which ones.
-        pretend(node, 1 << 12);
+        // One call in eight is timed, and the CPU cannot predict which ones.
+        pretend(node, 1 << 13);
         bounds.timed_within = (best_within(node, working) - plain).clamp(0.0, bounds.timed);
         // The node's calls appear to be about as long as they really are.
         pretend(node, 300);
