@@ -10,7 +10,7 @@ use crate::file::damage::Damage;
 use crate::file::descriptor::{Descriptor, id_of};
 use crate::file::header::Header;
 use crate::file::places::{self, RING_ENDING};
-use crate::file::space::{LEAST_RING_BYTES, allocate_some, halve, is_shortage, leave_room};
+use crate::file::space::{LEAST_RING_BYTES, PLENTY, allocate_some, halve, is_shortage, leave_room};
 use crate::layout::{RING_MAGIC, RING_WORDS_RANGE, WORD, header as at, slot, state};
 use crate::mapping::MapWords;
 use crate::os;
@@ -114,6 +114,13 @@ impl OwnRing {
             linked: false,
             damage: None,
         })
+    }
+
+    /// Returns whether so much space is free that it is safe to [complete](Self::complete) the ring later. If space is
+    /// scarce, a ring that is not complete may lose its space to others.
+    pub fn has_plenty(&self) -> bool {
+        let free = self.file.get().and_then(|(file, _)| os::free_bytes(file));
+        free.is_none_or(|free| free / PLENTY > self.header.file_bytes())
     }
 
     /// Allocates the blocks of the whole ring, if its file can still be reached. This is optional: without it,

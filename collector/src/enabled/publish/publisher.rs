@@ -198,8 +198,8 @@ impl Publisher {
     }
 
     /// Does the work that can wait until the first scope or the start of a session. It makes the ring visible, and measures the
-    /// cost of a scope. Removing old rings can wait longer, unless there are many, because the program may be about to end and
-    /// wait for its last record.
+    /// cost of a scope. Allocating the rest of the ring can wait longer, unless space is scarce, and so can removing old rings,
+    /// unless there are many: the program may be about to end and wait for its last record.
     fn prepare(&mut self) {
         self.cost.begin();
         self.sampler.begin_to_wait();
@@ -207,6 +207,9 @@ impl Publisher {
         // Frees the buffer now, because another thread has allocated it. That thread may later exit in a signal handler
         // that has interrupted the allocator. Its arena then stays locked, so the buffer could not be freed any more.
         self.payload = Vec::new();
+        if self.rings.current.as_ref().is_some_and(|ring| !ring.has_plenty()) {
+            self.complete_ring();
+        }
         self.measure_cost();
         if self.path().is_some_and(is_crowded) {
             self.clean();
