@@ -2,6 +2,7 @@
 //! report the damage, and publish a new ring.
 
 use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -343,6 +344,27 @@ fn a_quota_is_said_and_the_next_place_taken_or_none() {
     });
 }
 
+/// Most of the ring is allocated only after a second, if there is space for it.
+fn a_quota_that_is_reached_later_ends_nothing() {
+    with_fault(test_name!(), "fallocate:error=EDQUOT:when=2+", || {
+        let session = started(Builder::new("later"));
+        let (path, began) = (session.path().unwrap(), Instant::now());
+        wait_until("the rest was asked for", || {
+            began.elapsed() > Duration::from_millis(1_500)
+        });
+        tickscope::time!("before", ());
+        let ring = RingFile::open(&path).unwrap();
+        wait_until("a call", || calls_of(&newest(&ring), "before") == 1);
+        assert_eq!(session.path(), Some(path));
+    });
+}
+
+fn the_whole_ring_is_allocated_in_the_end() {
+    let session = started(Builder::new("whole").ring_bytes(4 << 20));
+    let file = File::open(session.path().unwrap()).unwrap();
+    wait_until("the blocks", || file.metadata().unwrap().blocks() * 512 > 4 << 20);
+}
+
 /// The end of the program does not wait for a lost ring.
 fn a_program_whose_ring_is_lost_ends_as_soon_as_any() {
     let place = Isolated::as_usual(test_name!()).run(|| {
@@ -366,8 +388,10 @@ crate::support::tests![
     where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same,
     where_the_kernel_refuses_from_some_time_on_nothing_is_lost,
     a_quota_is_said_and_the_next_place_taken_or_none,
+    a_quota_that_is_reached_later_ends_nothing,
     a_program_whose_ring_is_lost_ends_as_soon_as_any;
     as_usual:
+    the_whole_ring_is_allocated_in_the_end,
     a_ring_cut_at_any_place_is_replaced,
     a_ring_emptied_and_long_again_is_replaced,
     a_ring_that_cannot_be_found_any_more_is_replaced,

@@ -17,7 +17,7 @@ pub(super) const LEAST_RING_BYTES: u64 = 1 << 20;
 /// in `/dev/shm`.
 const SHARE: u64 = 4;
 
-/// Space is plenty if it suffices for this many rings.
+/// Space is plentiful if it suffices for this many rings.
 pub(super) const PLENTY: u64 = 64;
 
 pub(super) fn halve(header: &mut Header) {

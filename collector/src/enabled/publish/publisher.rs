@@ -51,7 +51,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// once every [`LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
-/// A program that has run this long is unlikely to end soon, so work that does not depend on it will not delay its end.
+/// A program that has run this long is unlikely to end soon, so work that can wait is done then.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
 pub(crate) struct Publisher {
@@ -149,16 +149,6 @@ impl Publisher {
         }
     }
 
-    /// Allocates the rest of the ring. Until then, records that need more space allocate it.
-    fn complete_ring(&mut self) {
-        if let Some(ring) = &mut self.rings.current
-            && let Err(error) = ring.complete()
-            && ring.is_whole()
-        {
-            self.rings.give_up(&error);
-        }
-    }
-
     /// Makes another ring if the current one is lost.
     fn look_after_ring(&mut self) {
         if self.rings.look() {
@@ -198,8 +188,8 @@ impl Publisher {
     }
 
     /// Does the work that can wait until the first scope or the start of a session. It makes the ring visible, and measures the
-    /// cost of a scope. Allocating the rest of the ring can wait longer, unless space is scarce, and so can removing old rings,
-    /// unless there are many: the program may be about to end and wait for its last record.
+    /// cost of a scope. Two things wait longer, because the program may be about to end and wait for its last record: the rest of
+    /// the ring is allocated later unless space is scarce, and old rings are removed later unless there are many.
     fn prepare(&mut self) {
         self.cost.begin();
         self.sampler.begin_to_wait();
@@ -207,8 +197,12 @@ impl Publisher {
         // Frees the buffer now, because another thread has allocated it. That thread may later exit in a signal handler
         // that has interrupted the allocator. Its arena then stays locked, so the buffer could not be freed any more.
         self.payload = Vec::new();
-        if self.rings.current.as_ref().is_some_and(|ring| !ring.has_plenty()) {
-            self.complete_ring();
+        if let Some(ring) = &mut self.rings.current
+            && !ring.has_plenty()
+            && let Err(error) = ring.complete()
+            && ring.is_whole()
+        {
+            self.rings.give_up(&error);
         }
         self.measure_cost();
         if self.path().is_some_and(is_crowded) {
@@ -300,8 +294,9 @@ impl Publisher {
         if self.sampler.rest().is_some() && nothing_else {
             return;
         }
-        if self.began.elapsed() > UNHURRIED {
-            self.complete_ring();
+        if !self.cleaned && self.began.elapsed() > UNHURRIED {
+            // Without the rest of the ring, records that need more space ask for it themselves.
+            let _ = self.rings.current.as_mut().map(OwnRing::complete);
             self.clean();
         }
         self.last_look = Instant::now();

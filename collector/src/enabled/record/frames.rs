@@ -160,6 +160,9 @@ impl Frames {
     #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const TOP: usize = std::mem::offset_of!(Self, top);
 
+    /// Offset of `returned` in the frames. The fields before it are those that most events use.
+    pub(crate) const RETURNED: usize = std::mem::offset_of!(Self, returned);
+
     /// Discards all frames and resets the counters, before the tree is reused.
     pub(crate) fn clear(&self) {
         self.top.set(None);
@@ -272,10 +275,11 @@ impl Frames {
         }
         let fields = fields.each_ref().map(|field| field.load(Ordering::Relaxed));
         let [address, function, began, call, outer, number] = fields;
+        let node = open.node.get()?;
         self.open_polls.store(count, Ordering::Relaxed);
         Some(Poll {
             place,
-            node: open.node.get()?,
+            node,
             address,
             function: function as u32,
             began,

@@ -5,7 +5,7 @@
 //! this, every scope would take that much longer, because a clock read waits for earlier instructions. Instead, each call stores
 //! its duration in a buffer, in the place that belongs to the call's number. If that place is taken, the call flushes the buffer:
 //! it finds the buckets of all buffered durations, which the CPU can do in parallel. With thousands of nodes, a flush has to wait
-//! for cache lines: two lines of the latency itself, and the counters of two or three octaves.
+//! for cache lines: two or three lines of the latency itself, and the counters of two or three octaves.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
 

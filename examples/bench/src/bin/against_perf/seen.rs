@@ -8,7 +8,7 @@ use object::{Object, ObjectSymbol, SymbolKind};
 use crate::Outcome;
 use crate::names::{demangled, key};
 
-/// Part of the symbols of the collector's own code. A report does not count that code to the program's functions.
+/// Part of the symbols of the collector's own code. Reports leave this code out of the program's functions.
 const COLLECTOR: &str = "9tickscope7enabled";
 
 /// Directory where distributions install separate debug information, organised by build id.
@@ -85,7 +85,7 @@ pub(crate) struct Seen {
 impl Seen {
     /// Parses the output of `perf script -F pid,ip,sym,dso` for all processes of the machine. Each sample is a line with the
     /// process id, then one line per frame (innermost first), then an empty line. Only the first process with a sample in
-    /// `binary` counts; without one the result is an error. Reads the symbols of each file that is not yet in `files`.
+    /// `binary` counts, without the collector's own code; without such a process the result is an error. Reads the symbols of each file that is not yet in `files`.
     pub(crate) fn of(text: &str, binary: &str, files: &mut Files) -> Outcome<Self> {
         let mut seen = Self::default();
         let samples = || {
@@ -97,9 +97,9 @@ impl Seen {
         let in_binary = format!(" ({binary})");
         let process = samples().find(|(_, frames)| frames.contains(&in_binary));
         let (process, _) = process.ok_or_else(|| format!("perf has no sample in {binary}"))?;
-        for (_, frames) in samples().filter(|(pid, _)| *pid == process) {
+        let is_counted = |(pid, frames): &(&str, &str)| *pid == process && !frames.contains(COLLECTOR);
+        for (_, frames) in samples().filter(is_counted) {
             match frames.lines().find_map(user_code) {
-                Some((symbol, _)) if symbol.contains(COLLECTOR) => {}
                 Some((symbol, file)) => *seen.samples.entry(keys_of(symbol, file, files)).or_default() += 1,
                 None => seen.without_user += 1,
             }
