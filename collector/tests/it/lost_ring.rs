@@ -29,6 +29,14 @@ fn open_to_write(path: &Path) -> File {
     OpenOptions::new().write(true).open(path).unwrap()
 }
 
+/// Fills the file system that contains `ring` with a file beside it.
+fn fill_file_system(ring: &Path) {
+    let mut filler = File::create(ring.with_extension("filler")).unwrap();
+    for bytes in [1 << 20, 1 << 12] {
+        while std::io::Write::write_all(&mut filler, &vec![1; bytes]).is_ok() {}
+    }
+}
+
 const EMPTIED: &str =
     "was emptied or overwritten by another program, wanted the bytes that this program wrote";
 const REMOVED: &str = "was removed or moved by another program";
@@ -203,8 +211,7 @@ fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
         let (session, path) = begin("full");
         let file = open_to_write(&path);
         punch_hole(&file, 3 * 4096, 1 << 20).unwrap();
-        let mut filler = File::create(path.with_extension("filler")).unwrap();
-        while std::io::Write::write_all(&mut filler, &[1; 4096]).is_ok() {}
+        fill_file_system(&path);
         // What fails is either writing a record to the hole, or getting space for the coarse ring's first record.
         replaced(&session, &path, "os error");
         // The new ring is in the next directory, because this file system is full.
@@ -351,10 +358,7 @@ fn a_file_system_that_is_full_after_a_second_ends_nothing() {
         let builder = Builder::new("later").interval(Duration::from_secs(1));
         let session = started(builder.ring_bytes(1 << 20));
         let (path, began) = (session.path().unwrap(), Instant::now());
-        let mut filler = File::create(path.with_extension("filler")).unwrap();
-        for bytes in [1 << 20, 1 << 12] {
-            while std::io::Write::write_all(&mut filler, &vec![1; bytes]).is_ok() {}
-        }
+        fill_file_system(&path);
         wait_until("the rest was asked for", || {
             began.elapsed() > Duration::from_millis(1_500)
         });

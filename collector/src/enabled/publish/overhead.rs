@@ -39,7 +39,7 @@ const BATCHES: u32 = 7;
 /// Number of timed calls in a batch.
 const TIMED_IN_BATCH: u64 = 64;
 
-/// Number of timed calls that `pretend` gives a node.
+/// Number of timed calls that `pretend` gives a node. With the next one, the rate is recomputed.
 const TIMED: u64 = (1 << 20) - 1;
 
 /// Cost of a scope, in nanoseconds.

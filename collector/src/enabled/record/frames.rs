@@ -160,9 +160,6 @@ impl Frames {
     #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const TOP: usize = std::mem::offset_of!(Self, top);
 
-    /// Offset of `returned` in the frames. The fields before it are those that most events use.
-    pub(crate) const RETURNED: usize = std::mem::offset_of!(Self, returned);
-
     /// Discards all frames and resets the counters, before the tree is reused.
     pub(crate) fn clear(&self) {
         self.top.set(None);

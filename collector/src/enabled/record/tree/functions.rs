@@ -4,12 +4,11 @@
 use super::Tree;
 use crate::enabled::platform::off_cpu;
 use crate::enabled::platform::sync::{Ordering, add};
-use crate::enabled::record::frames::Frames;
 use crate::enabled::record::journal::{Kind, TICKS_MAX, event};
 use crate::enabled::record::node::Node;
 
 // The fields that most events use fill two cache lines, up to and including `frames.returned`.
-const _: () = assert!(std::mem::offset_of!(Tree, frames) + Frames::RETURNED + size_of::<u64>() == 128);
+const _: () = assert!(std::mem::offset_of!(Tree, frames.returned) + size_of::<u64>() == 128);
 
 impl Tree {
     /// Returns whether the gap up to `now` can be charged without further examination, because it is short, because the thread has

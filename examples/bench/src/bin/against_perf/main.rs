@@ -1,5 +1,5 @@
-//! Compares a program's hottest functions according to tickscope with those that perf finds in the same binary, usually
-//! while tickscope measures nothing. The script `examples/bench/against_perf/run` makes the files that this program reads.
+//! Compares a program's hottest functions according to tickscope with the hottest ones in perf's samples of the same
+//! binary. The script `examples/bench/against_perf/run` makes the files that this program reads.
 //!
 //! ```text
 //! against_perf NAME BINARY STACKS... -- REPORT...      output of `perf script`, and JSON reports of `tickscope`

@@ -85,7 +85,8 @@ pub(crate) struct Seen {
 impl Seen {
     /// Parses the output of `perf script -F pid,ip,sym,dso` for all processes of the machine. Each sample is a line with the
     /// process id, then one line per frame (innermost first), then an empty line. Only the first process with a sample in
-    /// `binary` counts, without the collector's own code; without such a process the result is an error. Reads the symbols of each file that is not yet in `files`.
+    /// `binary` counts; without one the result is an error. Samples of the collector's own code do not count. Reads the symbols of
+    /// each file that is not yet in `files`.
     pub(crate) fn of(text: &str, binary: &str, files: &mut Files) -> Outcome<Self> {
         let mut seen = Self::default();
         let samples = || {
