@@ -24,11 +24,13 @@ struct Functions {
     choice: FunctionChoice,
 }
 
+/// What the usual event reads of a function is in one cache line.
+#[repr(C, align(32))]
 #[derive(Debug)]
 pub(crate) struct Function {
-    site: Site,
     /// How the function polls an async body, if it polls one.
     polls: Option<PolledBy>,
+    site: Site,
     /// Whether the function belongs to a package of the program's own workspace.
     is_own: bool,
     /// Range of the function's sleds in [`Functions::sleds`].
@@ -36,6 +38,8 @@ pub(crate) struct Function {
     /// Which of the function's sleds are on, as the number of a [`Sleds`] variant.
     state: AtomicU8,
 }
+
+const _: () = assert!(size_of::<Option<PolledBy>>() == 16);
 
 /// How a function polls an async body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,8 +254,8 @@ pub(crate) fn follow(alone: bool) {
 impl Function {
     pub(crate) fn new(site: Site, polls: Option<PolledBy>, is_own: bool) -> Self {
         Self {
-            site,
             polls,
+            site,
             is_own,
             sleds: 0..0,
             state: AtomicU8::new(Sleds::None as u8),

@@ -10,9 +10,21 @@ use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::site_name::{Labelled, Name, ShortText};
 
-/// A place in the source. The macros make one for each call site.
+/// A place in the source. The macros make one for each call site. The fields that events read come first.
+#[repr(C)]
 #[derive(Debug)]
 pub struct Site {
+    /// Whether the site's scopes are counted, as a [`SiteState`].
+    state: AtomicU32,
+    /// Not 0 if the site's scopes are polls of futures; [`LATE`] if some of them were counted before this was known.
+    future: AtomicU32,
+    /// The slot of the watch on the site's calls, plus 1; 0 if they are not watched.
+    watch: AtomicU32,
+    /// In adaptive mode: the largest rate for which any thread has timed enough calls. With rate `r`, one in 2^r calls is timed.
+    rate: AtomicU32,
+    /// Monotonic time, in ns, of the last known moment at which the site was disabled; 0 if there is none. It is updated when a
+    /// rule or the budget is applied to a disabled site.
+    off_until_ns: AtomicU64,
     name: Name,
     module: &'static str,
     file: &'static str,
@@ -21,10 +33,6 @@ pub struct Site {
     pub(crate) kind: SiteKind,
     /// Whether the site only gives a name to an await.
     pub(crate) names_await: bool,
-    /// Whether the site's scopes are counted, as a [`SiteState`].
-    state: AtomicU32,
-    /// Not 0 if the site's scopes are polls of futures; [`LATE`] if some of them were counted before this was known.
-    future: AtomicU32,
     /// Not 0 if the site is in the list of known sites, or is about to be added to it.
     claimed: AtomicU32,
     /// Whether the site is disabled unless a rule enables it.
@@ -33,13 +41,6 @@ pub struct Site {
     pub(crate) wants_watch: bool,
     /// Decision of rules and the budget: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
     ruled_off: AtomicU32,
-    /// Monotonic time, in ns, of the last known moment at which the site was disabled; 0 if there is none. It is updated when a
-    /// rule or the budget is applied to a disabled site.
-    off_until_ns: AtomicU64,
-    /// The slot of the watch on the site's calls, plus 1; 0 if they are not watched.
-    watch: AtomicU32,
-    /// In adaptive mode: the largest rate for which any thread has timed enough calls. With rate `r`, one in 2^r calls is timed.
-    rate: AtomicU32,
     /// The next site in the list of known sites, which was met before this one.
     pub(crate) next: Ref<Site>,
 }
@@ -142,6 +143,11 @@ impl Site {
 
     const fn new(name: Name, module: &'static str, file: &'static str, line: u32) -> Self {
         Self {
+            state: AtomicU32::new(SiteState::New as u32),
+            future: AtomicU32::new(0),
+            watch: AtomicU32::new(0),
+            rate: AtomicU32::new(0),
+            off_until_ns: AtomicU64::new(0),
             name,
             module,
             file,
@@ -149,15 +155,10 @@ impl Site {
             group: "",
             kind: SiteKind::Scope,
             names_await: false,
-            state: AtomicU32::new(SiteState::New as u32),
-            future: AtomicU32::new(0),
             claimed: AtomicU32::new(0),
             is_off_by_default: false,
             wants_watch: false,
             ruled_off: AtomicU32::new(0),
-            off_until_ns: AtomicU64::new(0),
-            watch: AtomicU32::new(0),
-            rate: AtomicU32::new(0),
             next: Ref::none(),
         }
     }

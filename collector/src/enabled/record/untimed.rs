@@ -106,8 +106,9 @@ impl Tree {
         if let Some(latency) = node.latency.get()
             && let Some(ticks) = node.lasted(now)
         {
-            if !latency.buffer(latency.timed.load(Ordering::Relaxed), ticks) {
-                latency.flush(Some(ticks), &self.latencies);
+            let call = latency.timed.load(Ordering::Relaxed);
+            if !latency.buffer(call, ticks) {
+                latency.count(call, Some(ticks), &self.latencies);
             }
             add(&latency.timed_ticks, ticks);
             self.choose_next(parent, node);
@@ -125,7 +126,7 @@ impl Tree {
                 .load(Ordering::Relaxed)
                 .is_multiple_of(RATE_INTERVAL)
         {
-            latency.rate.store(rate(node, latency), Ordering::Relaxed);
+            latency.rate.store(rate(node, latency) as u32, Ordering::Relaxed);
         }
         let rate_of = |node: &'static Node| {
             let latency = node.latency.get();

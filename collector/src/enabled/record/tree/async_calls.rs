@@ -81,7 +81,7 @@ impl Tree {
                 let count = |quantity| measures.of(quantity).load(Ordering::Relaxed);
                 let number = count(Quantity::FutureEnds) + count(Quantity::FutureCancels);
                 if !latency.buffer(number, ticks) {
-                    latency.flush(Some(ticks), &self.async_latencies);
+                    latency.count(number, Some(ticks), &self.async_latencies);
                 }
             }
         }
@@ -90,12 +90,15 @@ impl Tree {
         true
     }
 
-    /// Returns the tick of the last event, or `None` if it is unknown because events may skip the clock or no time is charged.
-    pub(crate) fn last_event(&self) -> Option<u64> {
-        let is_exact = [Path::Fast, Path::Exact, Path::Watched, Path::WatchedExact]
-            .into_iter()
-            .any(|path| self.is(path));
+    /// Returns the tick of the thread's last event, which ended a call of `node`. Returns `None` if it is unknown because the event
+    /// skipped the clock, or because no time is charged.
+    pub(crate) fn last_event(&self, node: &'static Node) -> Option<u64> {
+        let was_charged = if self.may_skip_clock() {
+            node.is_timed() && !self.is(Path::Sampled)
+        } else {
+            !self.is(Path::Alarm) && !self.is(Path::Off)
+        };
         let last = self.last.load(Ordering::Relaxed);
-        (is_exact && last != super::PAUSED).then_some(last)
+        (was_charged && last != super::PAUSED).then_some(last)
     }
 }

@@ -139,8 +139,9 @@ impl Tree {
                 self.count_timed(node, parent, now);
             } else if let Some(latency) = node.latency.get() {
                 let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
-                if !latency.buffer(node.calls.load(Ordering::Relaxed), ticks) {
-                    latency.flush(node.lasted(now), &self.latencies);
+                let call = node.calls.load(Ordering::Relaxed);
+                if !latency.buffer(call, ticks) {
+                    latency.count(call, node.lasted(now), &self.latencies);
                 }
             }
         }
