@@ -14,28 +14,9 @@ use crate::enabled::record::arena::{Column, Ref, zeroed};
 use crate::enabled::record::node::{BUFFERED, FIRST_OCTAVE, Octave};
 pub(crate) use crate::enabled::record::node::{Latency, Octaves};
 
-/// Durations up to this one, in ticks, are buffered as they are. Longer ones are buffered in units of 2^[`COARSE_LOG2`] ticks, with
-/// [`COARSE`] added. Buckets of durations above `FINE_MAX` begin and end at multiples of this unit, so the bucket remains known.
-const FINE_MAX: u64 = COARSE as u64 - 1;
-const COARSE: u16 = 1 << 15;
-const COARSE_LOG2: u32 = 12;
-
-/// The longest duration that is buffered, in ticks: some 40 milliseconds. If a longer call causes a flush, this adds next to
-/// nothing to the call's time.
-const BUFFERED_MAX: u64 = (1 << (15 + COARSE_LOG2)) - 1;
-
-const _: () = assert!((COARSE as usize) >> COARSE_LOG2 == PER_OCTAVE);
-
-/// Returns the duration of a code in the buffer, which is a little too short if the code is coarse. No duration has the code 0.
-#[inline(always)]
-fn decoded(code: u16) -> i32 {
-    let units = i32::from(code & !COARSE);
-    if code & COARSE == 0 {
-        units
-    } else {
-        units << COARSE_LOG2
-    }
-}
+/// The longest duration that is buffered, in ticks: some 20 microseconds. If a longer call causes a flush, this adds only a
+/// thousandth to the call's time.
+const BUFFERED_MAX: u64 = u16::MAX as u64;
 
 /// How many times a reader tries to read a histogram without it changing in the meantime.
 const LOOKS: u32 = 20;
@@ -55,43 +36,16 @@ zeroed! {
 }
 
 impl Latency {
-    /// Buffers the duration of a call, in the place that belongs to the call's number. Returns false if the duration is 0 or longer
-    /// than [`FINE_MAX`], or if the place is taken.
+    /// Buffers the duration of a call, in the place that belongs to the call's number. Returns false if the duration is 0 or too
+    /// long, or if the place is taken.
     #[inline(always)]
     pub(crate) fn buffer(&self, call: u64, ticks: u64) -> bool {
         let place = &self.buffered[call as usize % BUFFERED];
-        let buffered = ticks.wrapping_sub(1) < FINE_MAX && place.load(Ordering::Relaxed) == 0;
+        let buffered = ticks.wrapping_sub(1) < BUFFERED_MAX && place.load(Ordering::Relaxed) == 0;
         if buffered {
             place.store(ticks as u16, Ordering::Relaxed);
         }
         buffered
-    }
-
-    /// Buffers the duration of a call that is longer than [`FINE_MAX`]. Returns false if it is not, if it is longer than
-    /// [`BUFFERED_MAX`], or if the place is taken.
-    #[inline(always)]
-    fn buffer_long(&self, call: u64, ticks: u64) -> bool {
-        let place = &self.buffered[call as usize % BUFFERED];
-        let buffered = (FINE_MAX + 1..=BUFFERED_MAX).contains(&ticks) && place.load(Ordering::Relaxed) == 0;
-        if buffered {
-            let units = (ticks >> COARSE_LOG2) as u16;
-            if u32::from(units) >= self.longest.load(Ordering::Relaxed) {
-                self.longest.store(units.into(), Ordering::Relaxed);
-                let longest = self.max.load(Ordering::Relaxed).max(ticks);
-                self.max.store(longest, Ordering::Relaxed);
-            }
-            // SYNC POINT: `max` is stored before the duration.
-            place.store(COARSE | units, Ordering::Release);
-        }
-        buffered
-    }
-
-    /// Counts the duration of a call that [`Self::buffer`] did not take. `lasted` is `None` if it is unknown.
-    #[inline(never)]
-    pub(crate) fn count(&self, call: u64, lasted: Option<u64>, pool: &Latencies) {
-        if !lasted.is_some_and(|ticks| self.buffer_long(call, ticks)) {
-            self.flush(lasted, pool);
-        }
     }
 
     /// Counts the buffered durations, and the duration `more`, in their buckets. Durations in an octave for which there is no
@@ -109,15 +63,12 @@ impl Latency {
     pub(crate) fn flush_known(&self, call: u64, lasted: Option<u64>) -> bool {
         let known = |bucket| self.octaves.of(bucket).get();
         let Some(ticks) = lasted else { return false };
-        if self.buffer_long(call, ticks) {
-            return true;
-        }
         let is_long = ticks > BUFFERED_MAX;
         if is_long && known(bucket_of(ticks)).is_none() {
             return false;
         }
         let all = self.flush_into(is_long.then_some(ticks), true, known);
-        is_long || all && (self.buffer(call, ticks) || self.buffer_long(call, ticks))
+        is_long || all && self.buffer(call, ticks)
     }
 
     /// Counts the buffered durations, and the duration `more`, in their buckets. `octave_of` returns the octave that contains a
@@ -137,18 +88,18 @@ impl Latency {
         let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
         let mut all = true;
         for place in &self.buffered {
-            let ticks = decoded(place.load(Ordering::Relaxed));
+            let ticks = place.load(Ordering::Relaxed);
             if ticks == 0 {
                 continue;
             }
-            let bucket: usize = bucket_of_small(ticks).into();
+            let bucket: usize = bucket_of_small(ticks.into()).into();
             let octave = octave_of(bucket);
             all &= octave.is_some();
             if keeps && octave.is_none() {
                 continue;
             }
             place.store(0, Ordering::Relaxed);
-            longest = longest.max(ticks as u64);
+            longest = longest.max(ticks.into());
             if let Some(octave) = octave {
                 octave.hit(bucket);
             }
@@ -220,17 +171,18 @@ impl Latency {
     fn look(&self, calls: &impl Fn() -> u64, histogram: &mut Histogram) -> u64 {
         let mut counts = NO_COUNTS;
         let mut present = self.octaves.read(histogram, &mut counts);
-        // SYNC POINT: the buckets are read before the buffer, and the buffer before `max`.
+        histogram.max_ticks = self.max.load(Ordering::Relaxed);
+        // SYNC POINT: the buckets are read before the buffer.
         let buffered = self
             .buffered
             .each_ref()
-            .map(|place| decoded(place.load(Ordering::Acquire)) as u64);
-        histogram.max_ticks = self.max.load(Ordering::Relaxed);
+            .map(|place| place.load(Ordering::Acquire));
         // `calls` returns the number of calls that have begun. It is called after the durations were read, so that there are
         // never more ended calls than begun ones.
         let calls = calls();
         for ticks in buffered {
             if ticks > 0 {
+                let ticks = u64::from(ticks);
                 let bucket = bucket_of(ticks);
                 let at = bucket / PER_OCTAVE % OCTAVES;
                 counts[at][bucket % PER_OCTAVE] += 1;
@@ -245,7 +197,6 @@ impl Latency {
     /// Empties the histogram. The octaves and the numbers of adaptive mode are kept.
     fn empty(&self) {
         self.max.store(0, Ordering::Relaxed);
-        self.longest.store(0, Ordering::Relaxed);
         for place in &self.buffered {
             place.store(0, Ordering::Relaxed);
         }
@@ -258,9 +209,9 @@ impl Latency {
     fn forget(&self) {
         self.octaves.forget();
         self.next.set(None);
-        self.timed.store(0, Ordering::Relaxed);
-        self.timed_ticks.store(0, Ordering::Relaxed);
-        self.rate.store(0, Ordering::Relaxed);
+        for counter in [&self.timed, &self.timed_ticks, &self.rate] {
+            counter.store(0, Ordering::Relaxed);
+        }
     }
 }
 
@@ -412,11 +363,6 @@ impl Latencies {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-
     use super::*;
     use crate::enabled::record::arena::zeros;
 
@@ -429,7 +375,7 @@ mod tests {
             for call in 1..=97 {
                 let ticks = [1, 100, 100, 5000][call as usize % 4];
                 if !latency.buffer(call, ticks) {
-                    latency.count(call, Some(ticks), &pool);
+                    latency.flush(Some(ticks), &pool);
                 }
                 latency.read(|| 0, || (0, 0), &mut histogram);
                 assert_eq!(histogram.count(), call);
@@ -470,9 +416,9 @@ mod tests {
         let pool: Latencies = zeros();
         let latency = pool.make(0).unwrap();
         // A call exactly as long as the limit is buffered; longer calls are not buffered.
-        assert!(latency.buffer(1, FINE_MAX) && !latency.buffer(2, FINE_MAX + 1) && !latency.buffer(3, 0));
-        assert!(latency.buffer_long(2, FINE_MAX + 1) && latency.buffer_long(3, BUFFERED_MAX));
-        assert!(!latency.buffer_long(4, FINE_MAX) && !latency.buffer_long(4, BUFFERED_MAX + 1));
+        assert!(
+            latency.buffer(1, BUFFERED_MAX) && !latency.buffer(2, BUFFERED_MAX + 1) && !latency.buffer(3, 0)
+        );
         for octave in 0..OCTAVES - 1 {
             latency.flush(Some(1 << octave), &pool);
         }
@@ -484,31 +430,9 @@ mod tests {
             .map(|&(bucket, _)| usize::from(bucket) / PER_OCTAVE)
             .collect();
         let mut expected: Vec<_> = (0..OCTAVES - 1).collect();
-        expected.insert(15, 14);
-        expected.insert(28, 26);
+        expected.insert(15, 15);
         assert_eq!(octaves, expected);
         assert_eq!(pool.used.load(Ordering::Relaxed), OCTAVES as u64 - 1);
-    }
-
-    proptest! {
-        #[test]
-        fn a_buffered_duration_is_in_its_bucket_and_the_longest_is_known(
-            durations in vec((0u32..30).prop_flat_map(|octave| 1u64 << octave..2 << octave), 1..40),
-        ) {
-            let pool: Latencies = zeros();
-            let latency = pool.make(0).unwrap();
-            let (mut histogram, mut buckets, mut longest) = (Histogram::default(), BTreeMap::new(), 0);
-            for (call, ticks) in (0..).zip(durations) {
-                if !latency.buffer(call, ticks) {
-                    latency.count(call, Some(ticks), &pool);
-                }
-                *buckets.entry(bucket_of(ticks) as u16).or_insert(0) += 1;
-                longest = longest.max(ticks);
-                latency.read(|| 0, || (0, 0), &mut histogram);
-                prop_assert!(histogram.buckets.iter().copied().eq(buckets.clone()));
-                prop_assert_eq!(histogram.max(), Some((longest, true)));
-            }
-        }
     }
 
     #[test]

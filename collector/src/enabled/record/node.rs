@@ -53,17 +53,14 @@ zeroed! {
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Latency {
-        /// Durations that are not in a bucket yet, in the code of `latency.rs`. The number of the call selects the slot; 0 marks a
-        /// free slot.
+        /// Durations that are not in a bucket yet. The number of the call selects the slot; 0 marks a free slot.
         pub(super) buffered: [AtomicU16; BUFFERED],
         /// In adaptive mode: number of timed calls.
         pub(crate) timed: AtomicU64,
         /// In adaptive mode: ticks of the timed calls, including the calls inside them.
         pub(crate) timed_ticks: AtomicU64,
         /// In adaptive mode: the rate; one in 2^rate calls is timed.
-        pub(crate) rate: AtomicU32,
-        /// Coarse code of the longest call that was buffered with such a code. So most of these calls need not read `max`.
-        pub(super) longest: AtomicU32,
+        pub(crate) rate: AtomicU64,
         /// The sibling that will probably be entered after a call of this node. A wrong guess only costs time.
         pub(super) next: Ref<Node>,
         /// The longest call, in ticks.

@@ -106,9 +106,8 @@ impl Tree {
         if let Some(latency) = node.latency.get()
             && let Some(ticks) = node.lasted(now)
         {
-            let call = latency.timed.load(Ordering::Relaxed);
-            if !latency.buffer(call, ticks) {
-                latency.count(call, Some(ticks), &self.latencies);
+            if !latency.buffer(latency.timed.load(Ordering::Relaxed), ticks) {
+                latency.flush(Some(ticks), &self.latencies);
             }
             add(&latency.timed_ticks, ticks);
             self.choose_next(parent, node);
@@ -126,7 +125,7 @@ impl Tree {
                 .load(Ordering::Relaxed)
                 .is_multiple_of(RATE_INTERVAL)
         {
-            latency.rate.store(rate(node, latency) as u32, Ordering::Relaxed);
+            latency.rate.store(rate(node, latency), Ordering::Relaxed);
         }
         let rate_of = |node: &'static Node| {
             let latency = node.latency.get();
@@ -185,8 +184,8 @@ fn rate(node: &'static Node, latency: &Latency) -> u64 {
 mod tests {
     use super::*;
     use crate::enabled::record::site::Site;
-    use crate::enabled::record::tree::NO_LIMIT;
     use crate::enabled::record::tree::tests::opened;
+    use crate::enabled::record::tree::{NO_LIMIT, Path};
 
     static A: Site = Site::named("a", "m", "f.rs", 1);
     static B: Site = Site::named("b", "m", "f.rs", 2);
@@ -290,6 +289,30 @@ mod tests {
                 end(&tree, a, now + ticks);
             }
             assert_eq!(a.latency.get().unwrap().timed.load(Ordering::Relaxed), 10_000);
+        }
+    }
+
+    #[test]
+    fn the_tick_of_an_end_is_known_if_the_call_was_timed() {
+        let tree = tree();
+        let root = tree.current.get().unwrap();
+        let a = child(&tree, &A);
+        for (path, is_timed) in [
+            (Path::Adaptive, true),
+            (Path::Adaptive, false),
+            (Path::Sampled, true),
+            (Path::Alarm, true),
+        ] {
+            let now = tree.last.load(Ordering::Relaxed) + 70;
+            tree.set_path(path);
+            if is_timed {
+                tree.begin_timed(root, a, 1, || now - 50);
+            } else {
+                tree.begin_untimed(a, 1);
+            }
+            end(&tree, a, now);
+            let is_known = is_timed && path == Path::Adaptive;
+            assert_eq!(tree.last_event(a), is_known.then_some(now), "{path:?}");
         }
     }
 

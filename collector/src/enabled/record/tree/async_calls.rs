@@ -81,7 +81,7 @@ impl Tree {
                 let count = |quantity| measures.of(quantity).load(Ordering::Relaxed);
                 let number = count(Quantity::FutureEnds) + count(Quantity::FutureCancels);
                 if !latency.buffer(number, ticks) {
-                    latency.count(number, Some(ticks), &self.async_latencies);
+                    latency.flush(Some(ticks), &self.async_latencies);
                 }
             }
         }

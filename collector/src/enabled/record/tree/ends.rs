@@ -43,9 +43,8 @@ impl Tree {
             self.guess.copy(&latency.next);
             // If the beginning of the call is unknown, `ticks` is far too large to be buffered.
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
-            let call = number();
-            if !latency.buffer(call, ticks) {
-                self.end_unbuffered(node, parent, now, call);
+            if !latency.buffer(number(), ticks) {
+                self.end_flushing(node, parent, now);
                 return true;
             }
         } else {
@@ -62,19 +61,18 @@ impl Tree {
             && let Some(latency) = node.latency.get()
         {
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
-            let call = node.calls.load(Ordering::Relaxed);
-            if !latency.buffer(call, ticks) {
-                latency.count(call, node.lasted(now), &self.latencies);
+            if !latency.buffer(node.calls.load(Ordering::Relaxed), ticks) {
+                latency.flush(node.lasted(now), &self.latencies);
             }
         }
         self.put(parent);
     }
 
-    /// Ends a call whose duration [`Latency::buffer`] did not take.
+    /// Ends a call whose duration cannot be buffered, because its slot in the buffer is taken or because it is too long.
     #[inline(never)]
-    fn end_unbuffered(&self, node: &'static Node, parent: &'static Node, now: u64, call: u64) {
+    fn end_flushing(&self, node: &'static Node, parent: &'static Node, now: u64) {
         if let Some(latency) = node.latency.get() {
-            latency.count(call, node.lasted(now), &self.latencies);
+            latency.flush(node.lasted(now), &self.latencies);
         }
         self.put(parent);
     }

@@ -139,9 +139,8 @@ impl Tree {
                 self.count_timed(node, parent, now);
             } else if let Some(latency) = node.latency.get() {
                 let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
-                let call = node.calls.load(Ordering::Relaxed);
-                if !latency.buffer(call, ticks) {
-                    latency.count(call, node.lasted(now), &self.latencies);
+                if !latency.buffer(node.calls.load(Ordering::Relaxed), ticks) {
+                    latency.flush(node.lasted(now), &self.latencies);
                 }
             }
         }
