@@ -11,9 +11,9 @@ use crate::enabled::record::arena::zeroed;
 /// time. Then one in N short gaps is examined. N is 1 at this limit, grows by [`STEEP`] for each further 1/`DEAR_PART` of the CPU
 /// time, and is at most [`MOST`].
 const DEAR_NS: u64 = 1_000_000;
-const DEAR_PART: u64 = 100;
+const DEAR_PART: u64 = 200;
 const STEEP: u64 = 64;
-const MOST: u64 = 16;
+const MOST: u64 = 32;
 
 zeroed! {
     /// The short gaps of a thread. Only the thread itself uses this.
@@ -164,7 +164,7 @@ mod tests {
             before = weight;
         }
         assert!((3_900_000_000..4_100_000_000).contains(&sum), "{sum}");
-        assert!((22_000..26_000).contains(&looks), "{looks}");
+        assert!((11_500..13_500).contains(&looks), "{looks}");
         // The thread has used enough CPU time since then, so all gaps are examined again.
         while end(&gaps).is_none_or(|weight| weight == 0) {}
         gaps.examined(0, 2 * DEAR_NS * DEAR_PART, u64::MAX);
@@ -182,7 +182,7 @@ mod tests {
         let one_part = DEAR_NS * DEAR_PART;
         assert_eq!(weight(one_part), Some(1));
         assert_eq!(weight(one_part * 64 / 74), Some(11));
-        assert_eq!(weight(one_part / 2), Some(16));
+        assert_eq!(weight(one_part / 2), Some(MOST));
     }
 
     #[test]
