@@ -84,7 +84,7 @@ impl Neighbours {
             if row.function == function {
                 found = true;
                 places[index] = Place::Own;
-                own.figures.add_calls(row);
+                own.figures.add_calls(row, above == Place::Outside);
                 own.figures.add_self(row);
                 uncertainty.add_self(&row_spread);
                 let caller = tree.caller_of(row);
@@ -95,7 +95,7 @@ impl Neighbours {
                     uncertainty.add_total(&row_spread);
                     let link = callers.link(caller);
                     link.all_calls = link.all_calls.saturating_add(row.calls);
-                    link.figures.add_calls(row);
+                    link.figures.add_calls(row, true);
                     link.figures.add_total(row);
                     link.figures.add_open(row);
                     link.uncertainty.get_or_insert_default().add_total(&row_spread);
@@ -118,7 +118,7 @@ impl Neighbours {
                     let place = callees.place(Some(row.function));
                     let link = &mut callees.list[place];
                     link.all_calls = link.all_calls.saturating_add(row.calls);
-                    link.figures.add_calls(row);
+                    link.figures.add_calls(row, true);
                     link.figures.add_open(row);
                     link.uncertainty.get_or_insert_default().add_total(&row_spread);
                     Place::Callee(place)

@@ -46,7 +46,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
     tree.visit(|index, outermost| {
         let row = &tree.rows[index as usize];
         let entry = &mut table[row.function.index()];
-        entry.figures.add_calls(row);
+        entry.figures.add_calls(row, outermost);
         entry.figures.add_self(row);
         entry.rows.push(index);
         let latency = tree.latency(index);
@@ -74,6 +74,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::snapshot::Quantity;
     use tickscope_testkit::fixture;
 
     use super::*;
@@ -107,5 +108,17 @@ mod tests {
         );
         assert_eq!(uncertainty.total_error, 100.0, "of the outermost calls alone");
         assert_eq!(of("main").uncertainty, None);
+    }
+
+    #[test]
+    fn uncounted_calls_inside_counted_ones_are_part_of_their_mean() {
+        // The innermost of three calls of 200 ticks is inlined.
+        let mut snapshot = fixture::recursion();
+        snapshot.nodes.calls = vec![1, 1, 1, 0];
+        snapshot.measures.push_row(Quantity::Sampled, 3, 200);
+        let tree = CallTree::build(&snapshot, |_| true);
+        let [fib, _] = &hot(&tree)[..] else { panic!() };
+        assert_eq!(fib.avg_ticks(fib.total_ticks), (600, 2));
+        assert!(fib.sampled.is_there);
     }
 }

@@ -276,7 +276,7 @@ impl<'a> Shape<'a> {
     fn add(&mut self, to: u32, from: u32, is_outer: bool) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize].figures;
-        row.add_calls(source);
+        row.add_calls(source, is_outer);
         row.add_self(source);
         if is_outer {
             // A thread in a recursive call is also in the outermost call, and must not be counted twice.
@@ -296,7 +296,7 @@ impl<'a> Shape<'a> {
     fn add_self(&mut self, to: u32, from: u32, is_outermost: bool, at_top: bool) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize].figures;
-        row.add_calls(source);
+        row.add_calls(source, true);
         row.add_total(&source.with_self_as_total());
         if is_outermost {
             row.add_open(source);

@@ -379,7 +379,6 @@ class Tree extends Rows {
       row.futures += this.futures[entry];
       row.over += this.over[entry];
       row.wall += this.wall[entry];
-      row.sampled += this.sampled[entry];
       row.self += this.self[entry];
       row.selfOff += this.ownOff[0][entry] + this.ownOff[1][entry];
       row.tally = bothTallies(row.tally, this.tally[entry]);
@@ -389,6 +388,7 @@ class Tree extends Rows {
       row.rows.push(entry);
       if (depth[fn] === 0) {
         row.total += this.total[entry];
+        row.sampled += this.sampled[entry];
         row.off = row.off.map((ns, which) => ns + this.off[which][entry]);
         row.uncertain.add(this.uncertain[entry], 2);
         row.outermost.push(entry);
