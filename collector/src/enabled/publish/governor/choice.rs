@@ -15,7 +15,7 @@ const WORTH: f64 = 100.0;
 /// while the cost is above the budget. Other functions are switched off until the cost is well below it. Otherwise,
 /// functions with long calls would be switched off and on again for a small part of the cost. Functions near the border are off in
 /// some runs and on in others; of the ten programs of `against_perf`, none has a function that takes much time near it.
-const TELLS_MUCH: f64 = 28.0;
+const TELLS_MUCH: f64 = 35.0;
 
 /// A function that costs less than this share of the CPU time stays on.
 const HARMLESS: f64 = 0.0005;
@@ -177,13 +177,13 @@ mod tests {
 
     #[test]
     fn what_tells_much_stays_once_the_cost_is_within_the_budget() {
-        // Costs of the functions: 30 %, 3 % and 0.3 %. A call of the second function takes 28 times as long to execute as
+        // Costs of the functions: 30 %, 3 % and 0.3 %. A call of the second function takes 35 times as long to execute as
         // to measure.
-        let mut all = busy(&[(1e6, 50.0), (1e5, 840.0), (1e4, 50.0)]);
+        let mut all = busy(&[(1e6, 50.0), (1e5, 1050.0), (1e4, 50.0)]);
         assert_eq!(numbers(&switch_off(all.clone(), 0.05, 0.025, 1e8)), [0, 2]);
         assert_eq!(numbers(&switch_off(all.clone(), 0.029, 0.025, 1e8)), [0, 2, 1]);
         // Calls that are a little shorter tell less.
-        all[1].mean_ns = 830.0;
+        all[1].mean_ns = 1040.0;
         assert_eq!(numbers(&switch_off(all, 0.05, 0.025, 1e8)), [0, 2, 1]);
     }
 
