@@ -118,8 +118,8 @@ impl Call {
 
     /// Ends the call. If the scope of the call's last poll has just ended, `node` is the call's row.
     pub(crate) fn end(&mut self, site: &'static Site, node: Option<&'static Node>, is_cancelled: bool) {
-        // The thread's last event was the end of that scope, so the call ends at the same tick.
-        let tick = node.and_then(|node| current_thread::hot()?.last_event(node));
+        // If the scope of the last poll has just ended, the call ends at the same tick.
+        let tick = node.and_then(|node| current_thread::hot()?.end_tick(node));
         self.end_at(tick, site, node, is_cancelled);
     }
 

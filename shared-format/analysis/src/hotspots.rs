@@ -78,6 +78,8 @@ mod tests {
     use tickscope_testkit::fixture;
 
     use super::*;
+    use crate::callers::Neighbours;
+    use crate::transform::fold_recursion;
 
     #[test]
     fn recursion_is_counted_once_in_totals_open_calls_and_errors() {
@@ -119,6 +121,14 @@ mod tests {
         let tree = CallTree::build(&snapshot, |_| true);
         let [fib, _] = &hot(&tree)[..] else { panic!() };
         assert_eq!(fib.avg_ticks(fib.total_ticks), (600, 2));
-        assert!(fib.sampled.is_there);
+        let own = Neighbours::of(&tree, fib.function).unwrap().figures;
+        assert_eq!(own.avg_ticks(own.total_ticks), (600, 2));
+        let folded = fold_recursion(&tree);
+        let row = folded
+            .rows
+            .iter()
+            .find(|row| row.function == fib.function)
+            .unwrap();
+        assert_eq!(row.avg_ticks(row.total_ticks), (600, 2));
     }
 }

@@ -296,6 +296,7 @@ impl<'a> Shape<'a> {
     fn add_self(&mut self, to: u32, from: u32, is_outermost: bool, at_top: bool) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize].figures;
+        // The total of a bottom-up row is the self time of all its calls, also of nested ones.
         row.add_calls(source, true);
         row.add_total(&source.with_self_as_total());
         if is_outermost {

@@ -24,7 +24,7 @@ struct Functions {
     choice: FunctionChoice,
 }
 
-/// What the usual event reads of a function is in one cache line.
+/// `polls` and the first four fields of `site`, which events read, are in one cache line.
 #[repr(C, align(32))]
 #[derive(Debug)]
 pub(crate) struct Function {

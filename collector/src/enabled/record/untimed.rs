@@ -184,8 +184,8 @@ fn rate(node: &'static Node, latency: &Latency) -> u64 {
 mod tests {
     use super::*;
     use crate::enabled::record::site::Site;
+    use crate::enabled::record::tree::NO_LIMIT;
     use crate::enabled::record::tree::tests::opened;
-    use crate::enabled::record::tree::{NO_LIMIT, Path};
 
     static A: Site = Site::named("a", "m", "f.rs", 1);
     static B: Site = Site::named("b", "m", "f.rs", 2);
@@ -297,23 +297,21 @@ mod tests {
         let tree = tree();
         let root = tree.current.get().unwrap();
         let a = child(&tree, &A);
-        for (path, is_timed) in [
-            (Path::Adaptive, true),
-            (Path::Adaptive, false),
-            (Path::Sampled, true),
-            (Path::Alarm, true),
-        ] {
-            let now = tree.last.load(Ordering::Relaxed) + 70;
-            tree.set_path(path);
-            if is_timed {
-                tree.begin_timed(root, a, 1, || now - 50);
-            } else {
-                tree.begin_untimed(a, 1);
-            }
-            end(&tree, a, now);
-            let is_known = is_timed && path == Path::Adaptive;
-            assert_eq!(tree.last_event(a), is_known.then_some(now), "{path:?}");
-        }
+        tree.begin_timed(root, a, 1, || 20);
+        assert_eq!(tree.end_tick(a), None, "it is open");
+        end(&tree, a, 70);
+        assert_eq!(tree.end_tick(a), Some(70));
+        let b = child(&tree, &B);
+        tree.begin_timed(root, b, 1, || 90);
+        assert_eq!(tree.end_tick(a), None, "another call has begun");
+        end(&tree, b, 95);
+        tree.begin_untimed(a, 1);
+        end(&tree, a, 100);
+        assert_eq!(tree.end_tick(a), None);
+        tree.begin_timed(root, a, 1, || 110);
+        end(&tree, a, 120);
+        tree.stop();
+        assert_eq!(tree.end_tick(a), None, "no time is charged");
     }
 
     #[test]

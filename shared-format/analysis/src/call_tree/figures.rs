@@ -65,8 +65,8 @@ impl AddAssign for AsyncCalls {
     }
 }
 
-/// The part of a row's total time that is known only from samples, because its calls are not counted. For a row that merges
-/// several functions, this is the sum over these functions.
+/// The part of a row's time that is known only from samples, because its calls are not counted. Uncounted calls inside counted
+/// ones of the row are left out. For a row that merges several functions, this is the sum over these functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampledTime {
     /// Whether the row has any, even if the tree's measure does not include it.
@@ -118,7 +118,7 @@ pub struct Figures {
     pub total_off: OffCpu,
     /// Ended calls and their wall time, if the row belongs to a future.
     pub asynchronous: AsyncCalls,
-    /// Part of the total time that was spent in uncounted calls, except inside counted calls of the row.
+    /// Part of the total time that was spent in uncounted calls.
     pub sampled: SampledTime,
     /// Number of threads that have a call of this row open.
     pub open: u32,
@@ -138,20 +138,15 @@ impl Figures {
         }
     }
 
-    /// Adds the calls of `part` to the row. `is_outer` tells whether the row's total includes the time of these calls as theirs,
-    /// and not as that of other calls of the row, inside which they are.
+    /// Adds the calls of `part` to the row. `is_outer` tells whether they are outermost calls, as opposed to calls nested inside
+    /// others of the row.
     pub(crate) fn add_calls(&mut self, part: &Self, is_outer: bool) {
         self.calls = self.calls.saturating_add(part.calls);
         self.tally = both_tallies(self.tally, part.tally);
         self.asynchronous += part.asynchronous;
-        self.sampled += SampledTime {
-            is_there: part.sampled.is_there,
-            ..if is_outer {
-                part.sampled
-            } else {
-                SampledTime::default()
-            }
-        };
+        if is_outer {
+            self.sampled += part.sampled;
+        }
         self.errors = self.errors.saturating_add(part.errors);
     }
 

@@ -12,7 +12,7 @@ const FAMILIES: &str = "\
 Families, each with the label program, and function or group as shown; other is all functions
 without a separate series:
   tickscope_calls_total               function   calls begun
-  tickscope_self_seconds_total        function   self time
+  tickscope_self_seconds_total        function   self time, and of functions not measured below
   tickscope_waiting_seconds_total     function   the part of it in which threads waited
   tickscope_allocated_bytes_total     function   bytes allocated without callees
   tickscope_latency_seconds           function   histogram of finished calls, 256 ns to 17 s

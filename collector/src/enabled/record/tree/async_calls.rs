@@ -2,7 +2,7 @@
 
 use tickscope_format::snapshot::Quantity;
 
-use super::{Path, Tree};
+use super::Tree;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::in_flight::CallId;
 use crate::enabled::record::measures::NodeMeasures;
@@ -90,15 +90,11 @@ impl Tree {
         true
     }
 
-    /// Returns the tick of the thread's last event, which ended a call of `node`. Returns `None` if it is unknown because the event
-    /// skipped the clock, or because no time is charged.
-    pub(crate) fn last_event(&self, node: &'static Node) -> Option<u64> {
-        let was_charged = if self.may_skip_clock() {
-            node.is_timed() && !self.is(Path::Sampled)
-        } else {
-            !self.is(Path::Alarm) && !self.is(Path::Off)
-        };
+    /// Returns the tick at which a call of `node` has just ended. Returns `None` if it is unknown because the end skipped the clock,
+    /// because no time is charged, or because the call had been closed before.
+    pub(crate) fn end_tick(&self, node: &'static Node) -> Option<u64> {
+        let is_innermost = node.parent.get().is_some_and(|parent| self.current.is(parent));
         let last = self.last.load(Ordering::Relaxed);
-        (was_charged && last != super::PAUSED).then_some(last)
+        (is_innermost && node.is_timed() && last != super::PAUSED).then_some(last)
     }
 }
