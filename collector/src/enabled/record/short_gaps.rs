@@ -182,7 +182,7 @@ mod tests {
         let one_part = DEAR_NS * DEAR_PART;
         assert_eq!(weight(one_part), Some(1));
         assert_eq!(weight(one_part * 64 / 74), Some(11));
-        assert_eq!(weight(one_part / 2), Some(MOST));
+        assert_eq!(weight(one_part / 2), Some(32));
     }
 
     #[test]
