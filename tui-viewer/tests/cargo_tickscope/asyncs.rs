@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
-use tickscope_format::snapshot::CauseKind;
+use tickscope_format::snapshot::{CauseKind, PathSums, WatchedPath};
 
 use crate::own_collector::depending_on_tickscope;
 use crate::support::{Project, TARGET, finish};
@@ -582,6 +582,14 @@ fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
         let site = watch.paths[path as usize].site;
         snapshot.sites[site.index()].name.clone()
     };
+    // Each call awaits three queries. A later poll of a query counts as no call.
+    let queries = |sums: fn(&WatchedPath) -> PathSums| -> u64 {
+        let paths = (0..).zip(&watch.paths);
+        let queries = paths.filter(|(path, _)| name(*path) == "query");
+        queries.map(|(_, path)| sums(path).calls).sum()
+    };
+    let counted = (queries(|path| path.typical), queries(|path| path.slow));
+    assert_eq!(counted, (3 * typical, 3 * slow));
     let awaited: u64 = watch
         .causes
         .iter()

@@ -35,7 +35,7 @@ pub(super) fn end(is_whole: bool) -> Vec<Owner> {
 }
 
 fn suspicion(future: Future, held: Held) -> Suspicion {
-    let place = function_sites::polled_by(future.function).map_or(0, |polled| polled.state_place(future));
+    let place = function_sites::polling(future.function).map_or(0, |(_, polled)| polled.state_place(future));
     let site = function_sites::get(future.function);
     let is_as_it_was = || match os::read_byte(place) {
         ByteRead::Is(state) => state == held.state,

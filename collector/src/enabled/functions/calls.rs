@@ -130,7 +130,7 @@ fn begin_usually(event: &Event) -> bool {
     usual::begin(
         tree,
         site,
-        place,
+        (place, 1),
         |_| true,
         |frame, node| {
             set_call(frame, event);
@@ -159,7 +159,7 @@ fn end_usually(event: &Event) -> bool {
     };
     let is_it = is_there && top.call.function() == event.function && top.call.caller() == event.caller;
     match top.node().filter(|node| is_it && tree.current.is(node)) {
-        Some(node) => usual::end(tree, top, node),
+        Some(node) => usual::end(tree, top, node, 0),
         None => false,
     }
 }

@@ -14,8 +14,11 @@ use crate::enabled::record::function_sites;
 use crate::enabled::record::site::SiteState;
 use crate::enabled::scope;
 
-/// Handles the beginning of a function whose return address is at `place`.
-pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
+/// Handles the beginning of a function whose return address is at `place`. It counts as `calls` calls: 0 if it is a poll
+/// that continues an earlier call, and otherwise 1. Polls use this function as well, because the code that all functions
+/// use is probably in the nearest cache.
+#[inline(never)]
+pub(super) extern "C" fn enter(number: u32, place: u64, calls: u64) -> bool {
     let Some(site) = function_sites::get(number) else {
         return true;
     };
@@ -29,15 +32,17 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
     let is_done = usual::begin(
         tree,
         site,
-        place,
+        (place, calls),
         |top| top.place() > place,
         |frame, node| tree.frames.open(frame, place, node),
     );
     is_done && !is_off_by_now(site)
 }
 
-/// Handles the end of a function, by a return or a tail call.
-pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
+/// Handles the end of a function, by a return or a tail call. `nth` is the number of a poll in its row, and 0 for other
+/// functions.
+#[inline(never)]
+pub(super) extern "C" fn exit(number: u32, place: u64, nth: u64) -> bool {
     let Some(tree) = current_thread::hot() else {
         return true;
     };
@@ -52,7 +57,7 @@ pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
     }) else {
         return false;
     };
-    usual::end(tree, top, node)
+    usual::end(tree, top, node, nth)
 }
 
 /// Handles the beginnings for which [`enter`] returns false.

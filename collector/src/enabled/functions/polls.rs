@@ -12,11 +12,14 @@
 //! unless a sled reports the drop. When a drop is reported, the state byte tells whether the body had returned.
 //!
 //! These hooks may call any function, so they take longer than the hooks of other functions. But a poll itself
-//! takes much longer still.
+//! takes much longer still. In a server, most of their time goes to fetching their own code, which the program and the
+//! kernel have displaced from the nearest cache since the last poll. So they share code with the hooks of other functions,
+//! and unusual cases are in separate functions.
 
 use tickscope_format::snapshot::Quantity;
 
 use crate::enabled::call::Call;
+use crate::enabled::functions::hooks;
 use crate::enabled::functions::unseen::{close_ended, counting_tree, end_polling, is_off_by_now};
 use crate::enabled::platform::os::{self, ByteRead};
 use crate::enabled::platform::sync::add;
@@ -39,7 +42,7 @@ const RETURNED: u8 = 1;
 /// Handles the beginning of a poll. `first` and `second` are the first two arguments of the polling function.
 pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u64, second: u64) {
     os::keeping_errno(|| {
-        let Some((site, polled)) = known(number) else {
+        let Some((site, polled)) = function_sites::polling(number) else {
             return;
         };
         let Some(tree) = counting_tree(site, place) else {
@@ -59,20 +62,9 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         let state = unsafe { state_of(future, polled) };
         let held = calls_by_future::TABLE.take(future);
         let row = held.map_or(0, |held| held.row);
-        let mut call = match held {
-            Some(held) if state >= SUSPENDED => held.call(),
-            held => {
-                if let Some(held) = held
-                    && !calls_by_future::put_over(future, held)
-                {
-                    _ = held.vanish();
-                }
-                if state == UNRESUMED { Call::NEW } else { Call::OVER }
-            }
-        };
+        let mut call = held.map_or_else(|| unknown_call(state), |held| held_call(future, held, state));
         let is_first = call.is_new();
-        // The scope is closed when the function ends, even if no event reports the end.
-        let Some(node) = scope::enter_poll(site, is_first, &call.id, None).keep_open() else {
+        let Some((node, has_frame)) = open(tree, (number, site), place, &call) else {
             hold(future, call, row, state);
             return;
         };
@@ -93,7 +85,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
                 .map_or_else(|| tree.slots.polled(), |polling| polling.outer),
             number: polling.as_ref().map_or(0, |polling| polling.number),
         };
-        if tree.frames.open_next(place, node) && tree.frames.open_poll(&poll) {
+        if has_frame && tree.frames.open_poll(&poll) {
             std::mem::forget(polling);
         } else {
             // There is no space to record the poll, so its end will not be recognized.
@@ -109,7 +101,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
 /// Handles the end of a poll, by a return or a tail call.
 pub(super) extern "C" fn end(number: u32, place: u64) {
     os::keeping_errno(|| {
-        let Some((site, polled)) = known(number) else {
+        let Some((site, polled)) = function_sites::polling(number) else {
             return;
         };
         let Some(tree) = current_thread::hot() else { return };
@@ -139,9 +131,11 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
             // SAFETY: the future is borrowed until the function returns.
             false => unsafe { state_of(poll.future(), polled) },
         };
-        tree.frames.close(top);
         let mut call = end_polling(tree, &poll);
-        scope::end_poll(node, poll.number, &call.id, state < SUSPENDED);
+        if !(tree.may_skip_clock() && hooks::exit(number, place, poll.number)) {
+            tree.frames.close(top);
+            scope::end_poll(node, poll.number, &call.id, state < SUSPENDED);
+        }
         if state >= SUSPENDED {
             hold(poll.future(), call, row_of(tree, node), state);
         } else {
@@ -153,7 +147,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
 /// Handles the drop of a future. `first` is the first argument of the function that drops it.
 pub(super) extern "C" fn dropped(number: u32, place: u64, _: u64, _: u64, first: u64) {
     os::keeping_errno(|| {
-        let Some((site, polled)) = known(number) else {
+        let Some((site, polled)) = function_sites::polling(number) else {
             return;
         };
         let future = Future {
@@ -182,8 +176,50 @@ pub(super) extern "C" fn dropped(number: u32, place: u64, _: u64, _: u64, first:
     });
 }
 
-fn known(number: u32) -> Option<(&'static Site, PolledBy)> {
-    Some((function_sites::get(number)?, function_sites::polled_by(number)?))
+/// Returns the call of a future in this state that is not in the table.
+fn unknown_call(state: u8) -> Call {
+    if state == UNRESUMED { Call::NEW } else { Call::OVER }
+}
+
+/// Returns the call of a future in this state for which the table held a call. That call is over if the future is not
+/// suspended.
+fn held_call(future: Future, held: Held, state: u8) -> Call {
+    if state >= SUSPENDED {
+        return held.call();
+    }
+    if !calls_by_future::put_over(future, held) {
+        _ = held.vanish();
+    }
+    unknown_call(state)
+}
+
+/// Opens the scope and the frame of a poll. The scope is closed when the function ends, even if no event reports the end.
+/// Returns the node, and whether there was memory for the frame. Returns `None` if the poll does not count.
+#[inline(always)]
+fn open(
+    tree: &'static Tree,
+    (number, site): (u32, &'static Site),
+    place: u64,
+    call: &Call,
+) -> Option<(&'static Node, bool)> {
+    if hooks::enter(number, place, call.is_new().into()) {
+        let opened = tree.frames.top().filter(|top| top.place() == place)?;
+        return Some((opened.node()?, true));
+    }
+    open_rarely(tree, site, place, call)
+}
+
+/// Handles the polls for which [`hooks::enter`] returns false.
+#[cold]
+#[inline(never)]
+fn open_rarely(
+    tree: &'static Tree,
+    site: &'static Site,
+    place: u64,
+    call: &Call,
+) -> Option<(&'static Node, bool)> {
+    let node = scope::enter_poll(site, call.is_new(), &call.id, None).keep_open()?;
+    Some((node, tree.frames.open_next(place, node)))
 }
 
 /// Reads the state byte of a body.
@@ -230,8 +266,8 @@ impl Held {
     fn node(self, tree: &'static Tree, future: Future) -> Option<&'static Node> {
         let owner = Owner::numbered(self.row).filter(|owner| Owner::of_tree(tree).contains(owner))?;
         let node = tree.nodes.get(owner.index())?;
-        let polled = function_sites::polled_by(function_sites::number_of(node.site.get()?)?);
-        polled.filter(|polled| polled.first == future.function)?;
+        let polling = function_sites::polling(function_sites::number_of(node.site.get()?)?);
+        polling.filter(|(_, polled)| polled.first == future.function)?;
         Some(node)
     }
 }

@@ -106,9 +106,9 @@ macro_rules! bring_back {
 /// Defines trampolines. `$space` is 208 bytes if a sled calls the trampoline, and 216 if a sled jumps to it, so that
 /// the function's return address is always at `rsp + 216`. `$number` is the register that holds the function's number,
 /// and `$kept` is the stack offset at which this register is saved. `$other` restores either `r10` or `r11`, whichever
-/// the sled did not use.
+/// the sled did not use. `$third` sets the third argument of the short function.
 macro_rules! trampolines {
-    ($($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $kept:literal, $other:literal, $usual:path, $rare:path;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $kept:literal, $other:literal, $third:literal, $usual:path, $rare:path;)*) => {$(
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
@@ -117,6 +117,7 @@ macro_rules! trampolines {
                 keep!($space),
                 concat!("mov edi, ", $number),
                 "lea rsi, [rsp + 216]",
+                $third,
                 "call {usual}",
                 "test al, al",
                 "jne 2f",
@@ -140,7 +141,7 @@ macro_rules! trampolines {
 trampolines! {
     /// Called at a function's first instruction. The function's return address is right above the return address of
     /// this call.
-    entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely;
+    entry, "208", "r11d", "56", "mov r10, [rsp + 64]", "mov edx, 1", hooks::enter, hooks::enter_rarely;
 }
 /// Target of the jump that replaces a return. The stack pointer is at the function's return address. If the place of
 /// the innermost open function is above this address, the end belongs to a call that began while the function was off,
@@ -182,10 +183,10 @@ use counted_ret as ret;
 
 trampolines! {
     /// Target of the jump that replaces a return, for a call that may be counted.
-    counted_ret, "216", "r11d", "56", "mov r10, [rsp + 64]", hooks::exit, hooks::exit_rarely;
+    counted_ret, "216", "r11d", "56", "mov r10, [rsp + 64]", "xor edx, edx", hooks::exit, hooks::exit_rarely;
 
     /// Called before a tail call, which is a jump to a function that returns to this function's caller.
-    tail_call, "208", "r10d", "64", "mov r11, [rsp + 56]", hooks::exit, hooks::exit_rarely;
+    tail_call, "208", "r10d", "64", "mov r11, [rsp + 56]", "xor edx, edx", hooks::exit, hooks::exit_rarely;
 }
 
 /// Defines trampolines for polls of async bodies, which have no short function for usual events. The first two

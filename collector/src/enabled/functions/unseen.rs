@@ -19,7 +19,21 @@ use crate::enabled::scope;
 
 /// Returns the tree that counts a call of this site, or `None` if the call does not count. The function's return
 /// address is at `place`.
+#[inline(always)]
 pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static Tree> {
+    let usual = current_thread::hot().filter(|tree| tree.frames.top().is_some() && !site.is(SiteState::New));
+    let tree = usual.or_else(|| registered_tree(site))?;
+    if tree.frames.is_elsewhere(place) {
+        tree.frames.note_elsewhere();
+        return None;
+    }
+    Some(tree)
+}
+
+/// Registers the site and the thread if they are new, and returns the thread's tree if the call counts.
+#[cold]
+#[inline(never)]
+fn registered_tree(site: &'static Site) -> Option<&'static Tree> {
     if site.is(SiteState::New) && !scope::may_count(site) {
         return None;
     }
@@ -32,10 +46,6 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
         if !tree.frames.begin(low, bytes) {
             return None;
         }
-    }
-    if tree.frames.is_elsewhere(place) {
-        tree.frames.note_elsewhere();
-        return None;
     }
     Some(tree)
 }
@@ -52,7 +62,16 @@ pub(super) fn is_off_by_now(site: &'static Site) -> bool {
 
 /// Closes the functions and polls that have ended without an event: those below `place` on the stack, and also the one
 /// at `place` if `at_it` is true.
+#[inline(always)]
 pub(super) fn close_ended(tree: &'static Tree, place: u64, at_it: bool) {
+    if tree.frames.has_ended(place, at_it) {
+        close_ended_now(tree, place, at_it);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn close_ended_now(tree: &'static Tree, place: u64, at_it: bool) {
     if let Some(outermost) = tree.frames.close_below(place, at_it) {
         end_unseen(tree, outermost);
     }

@@ -9,13 +9,13 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::{Path, Tree};
 
-/// Begins a call of a function whose return address is at `place`. `is_inside` tells whether the call is inside the
-/// innermost open function, and `open` makes the call's frame the innermost one.
+/// Begins a function whose return address is at `place`, and which counts as `calls` calls. `is_inside` tells whether it
+/// is inside the innermost open function, and `open` makes its frame the innermost one.
 #[inline(always)]
 pub(super) fn begin(
     tree: &'static Tree,
     site: &'static Site,
-    place: u64,
+    (place, calls): (u64, u64),
     is_inside: impl FnOnce(&'static Frame) -> bool,
     open: impl Fn(&'static Frame, &'static Node),
 ) -> bool {
@@ -46,11 +46,11 @@ pub(super) fn begin(
             return false;
         }
         open(frame, child);
-        tree.begin_usually(current, child, now, false);
+        tree.begin_usually(current, child, now, calls, false);
     } else if tree.is(Path::Sampled) || tree.may_skip_clock() && child.is_skipped(current) {
         tree.mark();
         open(frame, child);
-        tree.begin_untimed(child, 1);
+        tree.begin_untimed(child, calls);
     } else if tree.is(Path::Adaptive) {
         tree.mark();
         let now = clock::tsc();
@@ -59,7 +59,7 @@ pub(super) fn begin(
             return false;
         }
         open(frame, child);
-        tree.begin_usually(current, child, now, true);
+        tree.begin_usually(current, child, now, calls, true);
     } else if tree.is(Path::Watched) {
         tree.mark();
         let now = clock::tsc();
@@ -68,8 +68,8 @@ pub(super) fn begin(
             return false;
         }
         open(frame, child);
-        tree.note_usual(current, Kind::Enter, tree.gap_until(now));
-        tree.begin_usually(current, child, now, tree.is_adaptive_outside());
+        tree.note_usual(current, Kind::of_beginning(calls), tree.gap_until(now));
+        tree.begin_usually(current, child, now, calls, tree.is_adaptive_outside());
     } else {
         return false;
     }
@@ -77,15 +77,15 @@ pub(super) fn begin(
 }
 
 /// Ends the innermost call. `top` is the frame of the call, and `node` is its node, which must be the innermost open
-/// node.
+/// node. `nth` is the number of the execution, or 0 if the number of the call is to be used ([`Tree::end_usually`]).
 #[inline(always)]
-pub(super) fn end(tree: &'static Tree, top: &'static Frame, node: &'static Node) -> bool {
+pub(super) fn end(tree: &'static Tree, top: &'static Frame, node: &'static Node, nth: u64) -> bool {
     let Some(parent) = node.parent.get() else {
         return false;
     };
     if tree.is(Path::Fast) {
         tree.mark();
-        if !tree.end_usually(node, clock::tsc(), false) {
+        if !tree.end_usually(node, clock::tsc(), nth, false) {
             tree.put(node);
             return false;
         }
@@ -93,7 +93,7 @@ pub(super) fn end(tree: &'static Tree, top: &'static Frame, node: &'static Node)
         tree.mark();
     } else if tree.is(Path::Adaptive) {
         tree.mark();
-        if !tree.end_usually(node, clock::tsc(), true) {
+        if !tree.end_usually(node, clock::tsc(), nth, true) {
             tree.put(node);
             return false;
         }
@@ -102,7 +102,7 @@ pub(super) fn end(tree: &'static Tree, top: &'static Frame, node: &'static Node)
         tree.mark();
         let now = clock::tsc();
         let gap = tree.gap_until(now);
-        if !(tree.may_note_usually(now) && tree.end_usually(node, now, tree.is_adaptive_outside())) {
+        if !(tree.may_note_usually(now) && tree.end_usually(node, now, nth, tree.is_adaptive_outside())) {
             tree.put(node);
             return false;
         }

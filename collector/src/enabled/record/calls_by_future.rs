@@ -105,6 +105,7 @@ pub(crate) fn vanished() -> u64 {
 }
 
 /// Puts a call that is already over into the table, so that the next check ends it. Returns false if that is not possible.
+#[cold]
 pub(crate) fn put_over(future: Future, held: Held) -> bool {
     // No memory is mapped at an address with bit 63 set, so the next check finds that the call is over.
     let nowhere = Future {
@@ -149,6 +150,7 @@ impl Held {
     /// Ends a call whose end was not seen. The call gets no latency, because it is unknown when it ended. It is counted as
     /// vanished in the row of its last poll. If that row belongs to finished threads, this function returns the row, and the
     /// caller has to count the call.
+    #[cold]
     pub(crate) fn vanish(self) -> Option<Owner> {
         VANISHED.fetch_add(1, Ordering::Relaxed);
         in_flight::end_without_tree(self.call);
@@ -229,6 +231,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
     }
 
     /// Removes the call of a future from the table and returns it, if it is in the table.
+    #[inline]
     pub(crate) fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
         // A future's polls put its call into the table and take it out, and they never overlap. So if the call is in the table,
@@ -236,6 +239,11 @@ impl<const GROUPS: usize> Table<GROUPS> {
         if self.counts[group].load(Ordering::Relaxed) == 0 {
             return None;
         }
+        self.take_from(group, future)
+    }
+
+    #[inline(never)]
+    fn take_from(&self, group: usize, future: Future) -> Option<Held> {
         self.groups[group].with(|places| {
             let place = places.iter().find(|place| place.future() == future)?;
             Some(self.leave(group, place))

@@ -296,6 +296,17 @@ impl Frames {
         Some(frame)
     }
 
+    /// Returns whether the innermost function or the innermost open poll has ended without an event. The parameters have the same
+    /// meaning as in [`close_below`](Self::close_below).
+    #[inline]
+    pub(crate) fn has_ended(&self, place: u64, at_it: bool) -> bool {
+        let first_open = place + u64::from(at_it);
+        let polls = self.open_polls.load(Ordering::Relaxed);
+        let poll = polls.checked_sub(1).and_then(|index| self.polls.get(index));
+        self.top().is_some_and(|top| top.place() < first_open)
+            || poll.is_some_and(|poll| poll.fields[0].load(Ordering::Relaxed) < first_open)
+    }
+
     /// Closes the innermost frame, whose function has returned.
     #[inline(always)]
     pub(crate) fn close(&self, top: &'static Frame) {

@@ -116,8 +116,11 @@ pub(crate) fn get(number: u32) -> Option<&'static Site> {
     function(number).map(|function| &function.site)
 }
 
-pub(crate) fn polled_by(number: u32) -> Option<PolledBy> {
-    function(number)?.polls
+/// Returns the site of the function with this number, and which futures it polls, if it polls any.
+#[inline(always)]
+pub(crate) fn polling(number: u32) -> Option<(&'static Site, PolledBy)> {
+    let function = function(number)?;
+    Some((&function.site, function.polls?))
 }
 
 pub(crate) fn is_own(number: u32) -> bool {

@@ -41,6 +41,14 @@ pub(crate) enum Kind {
     GoOn = 2,
 }
 
+impl Kind {
+    /// Returns the kind of event in which a scope is entered and counts as `calls` calls.
+    #[inline(always)]
+    pub(crate) fn of_beginning(calls: u64) -> Self {
+        if calls == 0 { Self::GoOn } else { Self::Enter }
+    }
+}
+
 /// Value of the kind bits in records that are not events.
 const MORE: u64 = 3;
 

@@ -87,7 +87,10 @@ impl Latency {
         fence(Ordering::Release);
         let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
         let mut all = true;
-        for place in &self.buffered {
+        // A long duration is never buffered, so it needs no free place.
+        let is_long = more.is_some_and(|ticks| ticks > BUFFERED_MAX);
+        let flushed = if is_long { &[][..] } else { &self.buffered };
+        for place in flushed {
             let ticks = place.load(Ordering::Relaxed);
             if ticks == 0 {
                 continue;

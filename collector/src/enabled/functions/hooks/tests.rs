@@ -41,7 +41,7 @@ fn open() -> Vec<u32> {
 /// Simulates a call, which causes an event if the function's sleds are on. Returns whether there was an event.
 fn call(number: u32, place: u64) -> bool {
     let is_told = sleds_of(number) == Sleds::All;
-    if is_told && !enter(number, place) {
+    if is_told && !enter(number, place, 1) {
         enter_rarely(number, place);
     }
     is_told
@@ -49,7 +49,7 @@ fn call(number: u32, place: u64) -> bool {
 
 fn end(number: u32, place: u64) -> bool {
     let is_told = sleds_of(number) != Sleds::None;
-    if is_told && !exit(number, place) {
+    if is_told && !exit(number, place, 0) {
         exit_rarely(number, place);
     }
     is_told

@@ -58,38 +58,44 @@ impl Tree {
         self.watching.journal.push(event(node.index(), kind, ticks));
     }
 
-    /// Begins a call of `child` after a gap that is usual ([`Self::is_usual_gap`]). Must be called while `current` is taken out.
-    /// `is_adaptive` says whether this is a timed call in adaptive mode.
+    /// Begins `calls` calls of `child` after a gap that is usual ([`Self::is_usual_gap`]). Must be called while `current` is taken
+    /// out. `is_adaptive` says whether this is a timed call in adaptive mode.
     #[inline(always)]
     pub(crate) fn begin_usually(
         &self,
         current: &'static Node,
         child: &'static Node,
         now: u64,
+        calls: u64,
         is_adaptive: bool,
     ) {
         if is_adaptive && let Some(latency) = child.latency.get() {
-            add(&latency.timed, 1);
+            add(&latency.timed, calls);
         }
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         self.charge_gap(current, gap, now);
         child.began.store(now, Ordering::Relaxed);
-        add(&child.calls, 1);
+        add(&child.calls, calls);
         self.put(child);
     }
 
     /// Charges and counts the end of the innermost call, which must belong to `node`. The caller then puts the parent back as
     /// `current`. Returns false, with nothing charged and no call counted, if the gap is not usual or the duration cannot be
-    /// buffered. In adaptive mode, the caller chooses the next call to time.
+    /// buffered. In adaptive mode, the caller chooses the next call to time. `nth` chooses the duration's place in the buffer; if it
+    /// is 0, the number of the call does. Several polls of one call would have the same place.
     #[inline(always)]
-    pub(crate) fn end_usually(&self, node: &'static Node, now: u64, is_adaptive: bool) -> bool {
+    pub(crate) fn end_usually(&self, node: &'static Node, now: u64, nth: u64, is_adaptive: bool) -> bool {
         if !self.is_usual_gap(now) {
             return false;
         }
         if let Some(latency) = node.latency.get() {
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
             let number = if is_adaptive { &latency.timed } else { &node.calls };
-            let call = number.load(Ordering::Relaxed);
+            let call = if nth == 0 {
+                number.load(Ordering::Relaxed)
+            } else {
+                nth
+            };
             if !(latency.buffer(call, ticks) || latency.flush_known(call, node.lasted(now))) {
                 return false;
             }

@@ -364,7 +364,7 @@ mod tests {
     fn waits_that_hooks_skip_add_up_to_the_time_off_the_cpu() {
         waits_add_up(Path::Adaptive, |tree, child, root| {
             tree.mark();
-            if tree.end_usually(child, ticks(), true) {
+            if tree.end_usually(child, ticks(), 0, true) {
                 tree.put(root);
             } else {
                 tree.put(child);

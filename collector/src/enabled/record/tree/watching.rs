@@ -96,8 +96,9 @@ impl Tree {
     /// Begins `child` at tick `now`, inside a watched call. The caller must already have taken `current` out.
     #[inline(always)]
     pub(crate) fn begin_watched(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
-        let kind = if calls == 0 { Kind::GoOn } else { Kind::Enter };
-        let now = self.charge_noted(current, kind, now).unwrap_or(now);
+        let now = self
+            .charge_noted(current, Kind::of_beginning(calls), now)
+            .unwrap_or(now);
         child.began.store(now, Ordering::Relaxed);
         if self.is_adaptive_outside()
             && let Some(latency) = child.latency.get()
