@@ -12,9 +12,8 @@
 //! unless a sled reports the drop. When a drop is reported, the state byte tells whether the body had returned.
 //!
 //! These hooks may call any function, so they take longer than the hooks of other functions. But a poll itself
-//! takes much longer still. In a server, most of their time goes to fetching their own code, which the program and the
-//! kernel have displaced from the nearest cache since the last poll. So they share code with the hooks of other functions,
-//! and unusual cases are in separate functions.
+//! takes much longer still. In a server, the program and the kernel displace much of their code from the nearest cache
+//! between two polls. So they share code with the hooks of other functions, and unusual cases are in separate functions.
 
 use tickscope_format::snapshot::Quantity;
 
