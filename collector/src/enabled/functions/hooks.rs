@@ -4,7 +4,7 @@
 //! compiled for the baseline CPU and call no other function, for the reasons given in `trampolines`. If they return
 //! false, `enter_rarely` or `exit_rarely` has to handle the event. In that case they have counted no call, with one
 //! exception: `enter` may have opened a call of a function that was being switched off at that moment. No event may
-//! report the end of that call, so `enter_rarely` closes it.
+//! report the end of that call, so `enter_rarely` closes it. `polls` uses `enter` and `exit` too, and does the same.
 
 use crate::enabled::functions::unseen::{close_ended, counting_tree, is_off_by_now};
 use crate::enabled::functions::usual;

@@ -131,6 +131,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
             false => unsafe { state_of(poll.future(), polled) },
         };
         let mut call = end_polling(tree, &poll);
+        // In a watched call, the end of a poll is noted as well, and exact mode keeps its guess of the next child.
         if !(tree.may_skip_clock() && hooks::exit(number, place, poll.number)) {
             tree.frames.close(top);
             scope::end_poll(node, poll.number, &call.id, state < SUSPENDED);
@@ -201,14 +202,18 @@ fn open(
     place: u64,
     call: &Call,
 ) -> Option<(&'static Node, bool)> {
-    if hooks::enter(number, place, call.is_new().into()) {
-        let opened = tree.frames.top().filter(|top| top.place() == place)?;
+    let is_done = hooks::enter(number, place, call.is_new().into());
+    // Both results are possible whether or not the scope is open now. No other open function has this place.
+    if let Some(opened) = tree.frames.top().filter(|top| top.place() == place) {
         return Some((opened.node()?, true));
+    }
+    if is_done {
+        return None;
     }
     open_rarely(tree, site, place, call)
 }
 
-/// Handles the polls for which [`hooks::enter`] returns false.
+/// Handles the polls that [`hooks::enter`] has neither opened nor ignored.
 #[cold]
 #[inline(never)]
 fn open_rarely(

@@ -14,8 +14,8 @@ use crate::enabled::record::arena::{Column, Ref, zeroed};
 use crate::enabled::record::node::{BUFFERED, FIRST_OCTAVE, Octave};
 pub(crate) use crate::enabled::record::node::{Latency, Octaves};
 
-/// The longest duration that is buffered, in ticks: some 20 microseconds. If a longer call causes a flush, this adds only a
-/// thousandth to the call's time.
+/// The longest duration that is buffered, in ticks: some 20 microseconds. A longer call finds its bucket itself, which adds
+/// less than a thousandth to its time.
 const BUFFERED_MAX: u64 = u16::MAX as u64;
 
 /// How many times a reader tries to read a histogram without it changing in the meantime.
@@ -48,14 +48,14 @@ impl Latency {
         buffered
     }
 
-    /// Counts the buffered durations, and the duration `more`, in their buckets. Durations in an octave for which there is no
-    /// memory are not counted.
+    /// Counts the buffered durations, and the duration `more`, in their buckets. If `more` is too long to be buffered, the buffer
+    /// is left as it is. Durations in an octave for which there is no memory are not counted.
     #[inline(never)]
     pub(crate) fn flush(&self, more: Option<u64>, pool: &Latencies) {
         self.flush_into(more, false, |bucket| self.octaves.get_or_make(bucket, pool));
     }
 
-    /// Counts the duration of a call that [`Self::buffer`] did not take, and the buffered durations. `lasted` is `None` if it is
+    /// Counts the duration of a call that [`Self::buffer`] did not take, and if it is short, the buffered durations. `lasted` is `None` if it is
     /// unknown. Makes no function call. Returns false, without having counted the duration, if it is 0, unknown, or in an octave
     /// that does not exist, or if its place in the buffer is still taken.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
@@ -71,8 +71,8 @@ impl Latency {
         is_long || all && self.buffer(call, ticks)
     }
 
-    /// Counts the buffered durations, and the duration `more`, in their buckets. `octave_of` returns the octave that contains a
-    /// bucket. Durations without an octave stay in the buffer if `keeps` is true, and are discarded otherwise. Returns whether
+    /// Counts the duration `more` and, unless it is too long to be buffered, the buffered durations. `octave_of` returns the octave
+    /// that contains a bucket. Durations without an octave stay in the buffer if `keeps` is true, and are discarded otherwise. Returns whether
     /// there were octaves for all buffered durations.
     #[inline(always)]
     fn flush_into(
@@ -87,7 +87,6 @@ impl Latency {
         fence(Ordering::Release);
         let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
         let mut all = true;
-        // A long duration is never buffered, so it needs no free place.
         let is_long = more.is_some_and(|ticks| ticks > BUFFERED_MAX);
         let flushed = if is_long { &[][..] } else { &self.buffered };
         for place in flushed {
@@ -409,6 +408,7 @@ mod tests {
         // The octave of this duration is missing, so it stays in the buffer, and the next one finds no place.
         assert!(latency.buffer(1, 100) && !latency.buffer(1, 100) && !latency.flush_known(1, Some(100)));
         assert!(latency.flush_known(2, Some(long)));
+        assert!(!latency.buffer(1, 100), "a long call leaves the buffer as it is");
         let mut histogram = Histogram::default();
         latency.read(|| 4, || (0, 0), &mut histogram);
         assert_eq!((histogram.count(), histogram.max()), (4, Some((long + 9, true))));
