@@ -55,9 +55,9 @@ impl Latency {
         self.flush_into(more, false, |bucket| self.octaves.get_or_make(bucket, pool));
     }
 
-    /// Counts the duration of a call that [`Self::buffer`] did not take, and if it is short, the buffered durations. `lasted` is `None` if it is
-    /// unknown. Makes no function call. Returns false, without having counted the duration, if it is 0, unknown, or in an octave
-    /// that does not exist, or if its place in the buffer is still taken.
+    /// Counts the duration of a call that [`Self::buffer`] did not take, and if it is short, the buffered durations. `lasted` is
+    /// `None` if it is unknown. Makes no function call. Returns false, without having counted the duration, if it is 0, unknown,
+    /// or in an octave that does not exist, or if its place in the buffer is still taken.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self, call: u64, lasted: Option<u64>) -> bool {
@@ -72,8 +72,8 @@ impl Latency {
     }
 
     /// Counts the duration `more` and, unless it is too long to be buffered, the buffered durations. `octave_of` returns the octave
-    /// that contains a bucket. Durations without an octave stay in the buffer if `keeps` is true, and are discarded otherwise. Returns whether
-    /// there were octaves for all buffered durations.
+    /// that contains a bucket. Durations without an octave stay in the buffer if `keeps` is true, and are discarded otherwise.
+    /// Returns whether there were octaves for all durations that were taken from the buffer.
     #[inline(always)]
     fn flush_into(
         &self,
