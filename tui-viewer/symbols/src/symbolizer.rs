@@ -6,11 +6,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
-use object::{Object, ObjectSection, ReadCache};
+use object::{Object, ObjectSection, ObjectSymbol, ReadCache};
 use tickscope_format::addresses::{ADDRESSES_MAX, Addresses, Frame};
 use tickscope_format::codec;
 use tickscope_format::snapshot::{Lines, Module};
@@ -39,6 +41,8 @@ pub struct Names {
 #[derive(Default)]
 struct Known {
     loader: Option<Loader>,
+    /// Functions of the vDSO, if the module is the vDSO.
+    vdso: Vec<(Range<u64>, String)>,
     /// Names of the module's async bodies, keyed by their paths in symbols.
     async_bodies: HashMap<String, String>,
     /// Says why functions or lines are missing.
@@ -77,9 +81,10 @@ impl Symbols {
     pub fn frames(&mut self, module: &Module, address: u64) -> Vec<Frame> {
         let known = self.modules.entry(module.clone());
         let known = known.or_insert_with(|| Known::of(module, self.pid));
-        let (mut frames, has_lines) = known.loader.as_ref().map_or_else(Default::default, |loader| {
-            frames(loader, &known.async_bodies, address)
-        });
+        let (mut frames, has_lines) = known.loader.as_ref().map_or_else(
+            || (known.in_vdso(address).into_iter().collect(), true),
+            |loader| frames(loader, &known.async_bodies, address),
+        );
         // Every program contains debug information for the standard library. Only a function without lines shows that
         // the program's own debug information is missing.
         if !has_lines
@@ -92,7 +97,7 @@ impl Symbols {
             ));
         }
         let file = module.path.rsplit('/').next();
-        if file.is_some_and(|file| file.starts_with("libc.so")) {
+        if file.is_some_and(|file| file.starts_with("libc.so")) || !known.vdso.is_empty() {
             frames.iter_mut().for_each(in_public);
         }
         frames
@@ -224,9 +229,12 @@ impl Known {
             problem: told(why),
             ..Self::default()
         };
-        // Code that the kernel provides, such as the vDSO, has no file.
+        // Code that the kernel provides has no file.
         if !module.path.starts_with('/') {
-            return Self::default();
+            return Self {
+                vdso: vdso(module).unwrap_or_default(),
+                ..Self::default()
+            };
         }
         let path = Path::new(&module.path);
         let candidates = [
@@ -261,10 +269,48 @@ impl Known {
                 loader: Some(loader),
                 async_bodies: read(file, names).unwrap_or_default(),
                 problem,
+                ..Self::default()
             },
             Err(error) => nothing(&error.to_string()),
         }
     }
+
+    /// Returns the function of the vDSO at an address.
+    fn in_vdso(&self, address: u64) -> Option<Frame> {
+        let (_, name) = self.vdso.iter().find(|(range, _)| range.contains(&address))?;
+        Some(named(name, &self.async_bodies))
+    }
+}
+
+/// Returns the functions of the vDSO if `module` is the vDSO of the running kernel.
+fn vdso(module: &Module) -> Option<Vec<(Range<u64>, String)>> {
+    let image = vdso_image()?;
+    let file = object::File::parse(&*image).ok()?;
+    if module.build_id.is_empty() || file.build_id().ok()?? != module.build_id {
+        return None;
+    }
+    // The vDSO has a second, weak symbol for each function.
+    let functions = file.dynamic_symbols().filter(|symbol| !symbol.is_weak());
+    let named = functions.filter_map(|symbol| {
+        let range = symbol.address()..symbol.address() + symbol.size();
+        Some((range, symbol.name().ok()?.to_owned()))
+    });
+    Some(named.collect())
+}
+
+/// Reads the vDSO from this process. The kernel maps the same code into all processes of this kind.
+fn vdso_image() -> Option<Vec<u8>> {
+    let maps = fs::read_to_string("/proc/self/maps").ok()?;
+    let line = maps.lines().find(|line| line.ends_with("[vdso]"))?;
+    let (begin, end) = line.split_once(' ')?.0.split_once('-')?;
+    let begin = u64::from_str_radix(begin, 16).ok()?;
+    let length = u64::from_str_radix(end, 16).ok()?.checked_sub(begin)?;
+    let mut image = vec![0; usize::try_from(length).ok()?];
+    File::open("/proc/self/mem")
+        .ok()?
+        .read_exact_at(&mut image, begin)
+        .ok()?;
+    Some(image)
 }
 
 /// Reads a part of an object file. Returns `None` if the file is not an object file.
