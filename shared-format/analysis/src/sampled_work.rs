@@ -11,10 +11,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
-use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread};
+use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread, Timing};
 
 /// Minimum number of samples that a thread needs for its rows to be corrected. Fewer samples are too noisy.
 const SAMPLES_LEAST: u64 = 20;
+
+/// Standard error of what it costs to time a call, as a multiple of the upper bound of a scope's cost. Few calls are timed, so
+/// the code that times them is not in the nearest cache, unlike during calibration. In fd, for example, timed calls took 100 ns
+/// longer than others, where a scope costs up to 30 ns.
+const TIMING: f64 = 2.0;
 
 /// Factors that convert a thread's samples to ticks.
 #[derive(Clone, Copy, Debug)]
@@ -140,15 +145,40 @@ pub(crate) struct Settled<'a> {
     pub(crate) outside_of_threads: BTreeMap<u32, Outside>,
 }
 
+/// Returns the standard errors of the self time and the total time of each row by the clock, in ticks. They include the error of
+/// what it costs to time a call.
+fn errors_by_clock(snapshot: &Snapshot) -> Vec<(f64, f64)> {
+    let mut errors = vec![(0.0_f64, 0.0_f64); snapshot.nodes.len()];
+    let of_call = TIMING * snapshot.scope_cost().high_ns * snapshot.clock.ticks_per_second / 1e9;
+    for estimate in &snapshot.estimates {
+        let row = estimate.node.index();
+        let untimed = snapshot.nodes.calls[row].saturating_sub(estimate.timed);
+        let timing = match snapshot.capture.mode.traits().timing {
+            Timing::SomeCalls => untimed as f64 * of_call,
+            Timing::EveryCall | Timing::Samples | Timing::Never => 0.0,
+        };
+        let (own, total) = &mut errors[row];
+        *own = own.hypot(estimate.self_error as f64).hypot(timing);
+        *total = total.hypot(estimate.total_error as f64).hypot(timing);
+        // Time that the row has too much is missing in its caller.
+        if let Some(caller) = snapshot.nodes.parent_of(estimate.node) {
+            let (own, _) = &mut errors[caller.index()];
+            *own = own.hypot(timing);
+        }
+    }
+    errors
+}
+
 /// Returns the standard errors of CPU times, in ticks, for all rows with an estimated self time. The error of a row is the
 /// smaller of the errors of its self time and of its samples.
 pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<NodeId, u64> {
     let estimates = snapshot.estimates.iter();
     let errors = estimates.map(|estimate| (estimate.node, estimate.self_error));
     let mut errors: BTreeMap<NodeId, u64> = errors.collect();
-    if !snapshot.waits {
+    if !snapshot.waits || snapshot.lines.samples.is_empty() {
         return errors;
     }
+    let by_clock = errors_by_clock(snapshot);
     let nodes = &snapshot.nodes;
     // For each counted row, how many ticks of its samples were moved to sampled rows below it.
     let mut elsewhere = vec![0.0; nodes.len()];
@@ -165,12 +195,11 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
         let Some(of_thread) = *of_thread else { continue };
         for row in snapshot.rows_of(ThreadId(number)) {
             // A sampled row already has its own error.
-            let is_sampled = nodes.calls[row] == 0;
-            if let Some(error) = errors.get_mut(&NodeId(row as u32)).filter(|_| !is_sampled) {
+            if by_clock[row].0 > 0.0 && nodes.calls[row] > 0 {
                 let all = of_thread.variance(samples.of_row[row]);
                 let own = all - of_thread.of_sample * elsewhere[row];
                 let noise = own.max(of_thread.of_sample.powi(2)).sqrt();
-                *error = (*error).min(noise as u64);
+                errors.insert(NodeId(row as u32), noise.min(by_clock[row].0) as u64);
             }
         }
     }
@@ -233,10 +262,7 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples, moves: bool
     let rows = snapshot.nodes.len();
     let off = [Quantity::Waiting, Quantity::Ready];
     let [mut waiting, mut ready] = off.map(|off| snapshot.measures.dense(off, rows));
-    let mut errors = vec![(0, 0); rows];
-    for estimate in &snapshot.estimates {
-        errors[estimate.node.index()] = (estimate.self_error, estimate.total_error);
-    }
+    let errors = errors_by_clock(snapshot);
     let self_ticks = &snapshot.nodes.self_ticks;
     let mut unplaced_of: Vec<(u32, u64)> = Vec::new();
     for (number, of_thread) in (0..).zip(&samples.of_thread) {
@@ -260,14 +286,14 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples, moves: bool
                     NO_PARENT => {
                         around.push(doubtful.len());
                         doubtful.push(Doubtful {
-                            most: total_error.saturating_mul(2),
+                            most: (2.0 * total_error) as u64,
                             ..Doubtful::default()
                         });
-                        doubt_outside = doubt_outside.hypot(total_error as f64);
+                        doubt_outside = doubt_outside.hypot(total_error);
                     }
                     parent => around.push(around[parent as usize - first_row]),
                 }
-                let doubt = (self_error as f64).hypot(unplaced_here);
+                let doubt = self_error.hypot(unplaced_here);
                 if doubt <= 0.0 || snapshot.sum_of(NodeId(row as u32)).is_some() {
                     continue;
                 }
@@ -328,7 +354,7 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples, moves: bool
 mod tests {
     use proptest::prelude::*;
     use tickscope_format::ids::SiteId;
-    use tickscope_format::snapshot::{Estimate, LineSample, NO_MODULE};
+    use tickscope_format::snapshot::{Estimate, LineSample, Mode, NO_MODULE};
     use tickscope_testkit::fixture::{
         self,
         programs::{any_snapshot, run},
@@ -425,6 +451,36 @@ mod tests {
         surer.estimates[0].total_error = 500;
         let moved = settled(&surer, &samples, true).outside_of_rows[&1];
         assert!((900..=1_000).contains(&moved), "{moved}");
+    }
+
+    /// The means of short calls may be too long by what it costs to time a call, which calibration finds too small.
+    #[test]
+    fn samples_count_more_than_the_means_of_many_untimed_calls() {
+        let mut s = run(&[(0, "poll", 1_000, 90_000), (1, "pop", 1_000, 10_000)]);
+        s.waits = true;
+        s.threads[0].cpu_ns = Some(100_000);
+        s.estimates = [0, 1].map(|row| fixture::estimate(row, 10, 100, 100)).into();
+        s.capture.mode = Mode::Adaptive;
+        (s.capture.cost.lower_ns, s.capture.cost.upper_ns) = (20.0, 20.0);
+        let outside = |samples| LineSample {
+            inside: SampledIn::Thread(0),
+            ..sample(0, samples)
+        };
+        s.lines.set([sample(0, 500), sample(1, 100), outside(400)]);
+        let working = |s: &Snapshot| {
+            let settled = settled(s, &Samples::of(s), true);
+            let working = settled.working(s);
+            [SampledIn::Row(0), SampledIn::Row(1), SampledIn::Thread(0)].map(&working)
+        };
+        // 990 calls were not timed, and timing a call may have taken 40 ns longer than it was found to take.
+        let [poll, pop, outside] = working(&s);
+        assert!((50_000..52_000).contains(&poll), "{poll}");
+        assert!((9_900..10_100).contains(&pop), "{pop}");
+        assert!((38_000..40_000).contains(&outside), "{outside}");
+        assert!(work_errors(&s, &Samples::of(&s)).into_values().eq([2_238, 1_004]));
+        // If all calls were timed, the clock may be wrong by no more than the stated error.
+        s.capture.mode = Mode::Exact;
+        assert_eq!(working(&s), [89_920, 10_000, 80]);
     }
 
     #[test]
