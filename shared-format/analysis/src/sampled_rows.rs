@@ -117,14 +117,23 @@ fn with_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses, scales_up: bool)
         ..Part::now(snapshot, map)
     };
     out.gather(std::slice::from_ref(&part));
+    // Variances of the self time and the total time of each row.
+    let mut variances: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (&row, &ticks) in &settled.outside_of_rows {
         out.nodes.self_ticks[part.map.rows[row as usize] as usize] -= ticks;
+        let variance = settled.error_of_moved(snapshot, row, ticks).powi(2);
+        let up = std::iter::successors(Some(NodeId(row)), |&row| snapshot.nodes.parent_of(row));
+        for above in up {
+            let sum = variances.entry(part.map.rows[above.index()]).or_default();
+            sum.0 += if above.0 == row { variance } else { 0.0 };
+            sum.1 += variance;
+        }
     }
     for (&thread, outside) in &settled.outside_of_threads {
         let ticks = &mut out.threads[thread as usize].outside_ticks;
         *ticks = ticks.saturating_add(outside.ticks);
     }
-    move_time(&below, &part.map, &row_of, &mut out);
+    move_time(&below, &part.map, &row_of, variances, &mut out);
     if !in_collector.is_empty() {
         let mut samples = std::mem::take(&mut out.lines.samples);
         for sample in &mut samples {
@@ -266,17 +275,17 @@ fn push_rows(
     (map, row_of)
 }
 
-/// Moves sampled time from the rows in which the samples were taken to the sampled rows.
+/// Moves sampled time from the rows in which the samples were taken to the sampled rows. `variances` are those of the self time
+/// and the total time of each row so far.
 fn move_time(
     below: &BTreeMap<SampledIn, Below>,
     map: &RowMap,
     row_of: &HashMap<(SampledIn, u32), u32>,
+    mut variances: BTreeMap<u32, (f64, f64)>,
     out: &mut Snapshot,
 ) {
     let of_second = out.clock.ticks_per_second / 1e9;
     let mut sampled: BTreeMap<u32, u64> = BTreeMap::new();
-    // Variances of the self time and the total time of each row.
-    let mut variances: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (&inside, below) in below {
         let working = below.working;
         let all = below.all.cpu_ns as f64 * of_second;

@@ -11,15 +11,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
-use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread, Timing};
+use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread};
 
 /// Minimum number of samples that a thread needs for its rows to be corrected. Fewer samples are too noisy.
 const SAMPLES_LEAST: u64 = 20;
 
-/// Standard error of what it costs to time a call, as a multiple of the upper bound of a scope's cost. Few calls are timed, so
-/// the code that times them is not in the nearest cache, unlike during calibration. In fd, for example, timed calls took 100 ns
-/// longer than others, where a scope costs up to 30 ns.
+/// Standard error of the cost of timing a call, as a multiple of the upper bound of a function call's cost. Few calls are timed,
+/// so the code that times them is not in the nearest cache, unlike during calibration. In fd, for example, timed calls took 100 ns
+/// longer than others, where measuring a call costs up to 30 ns.
 const TIMING: f64 = 2.0;
+
+/// Upper bound of the standard error of the cost of timing a call, in nanoseconds.
+const TIMING_MOST_NS: f64 = 200.0;
 
 /// Factors that convert a thread's samples to ticks.
 #[derive(Clone, Copy, Debug)]
@@ -83,16 +86,19 @@ impl Samples {
     /// Returns a thread's CPU time divided by the CPU time of its samples, for the thread that contains `inside`.
     pub(crate) fn missed(&self, snapshot: &Snapshot, inside: SampledIn) -> f64 {
         let thread = match inside {
-            SampledIn::Row(row) => {
-                let is_behind = |thread: &Thread| thread.first_row + thread.rows <= row;
-                Some(snapshot.threads.partition_point(is_behind))
-            }
+            SampledIn::Row(row) => Some(thread_of(snapshot, row)),
             SampledIn::Thread(thread) => Some(thread as usize),
             SampledIn::Measuring => None,
         };
         let of_thread = thread.and_then(|thread| self.missed.get(thread));
         of_thread.copied().unwrap_or(1.0)
     }
+}
+
+/// Returns the index of the thread that has this row.
+fn thread_of(snapshot: &Snapshot, row: u32) -> usize {
+    let is_behind = |thread: &Thread| thread.first_row + thread.rows <= row;
+    snapshot.threads.partition_point(is_behind)
 }
 
 impl OfThread {
@@ -145,26 +151,63 @@ pub(crate) struct Settled<'a> {
     pub(crate) outside_of_threads: BTreeMap<u32, Outside>,
 }
 
-/// Returns the standard errors of the self time and the total time of each row by the clock, in ticks. They include the error of
-/// what it costs to time a call.
-fn errors_by_clock(snapshot: &Snapshot) -> Vec<(f64, f64)> {
-    let mut errors = vec![(0.0_f64, 0.0_f64); snapshot.nodes.len()];
-    let of_call = TIMING * snapshot.scope_cost().high_ns * snapshot.clock.ticks_per_second / 1e9;
+/// The standard errors of a row's times by the clock, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct ClockErrors {
+    of_self: f64,
+    /// The random part of the error of the total time.
+    of_total: f64,
+    /// How much the total time may be too long because timed calls last longer than others. All rows are wrong in the same
+    /// direction, so these errors add up.
+    timing: f64,
+}
+
+/// Returns the errors of the rows that have estimates. In programs built with `cargo tickscope`, they include the error of the
+/// cost of timing.
+fn errors_by_clock(snapshot: &Snapshot) -> Vec<ClockErrors> {
+    let nodes = &snapshot.nodes;
+    let mut errors = vec![ClockErrors::default(); nodes.len()];
+    let of_call = match snapshot.has_function_cost() {
+        true => (TIMING * snapshot.scope_cost().high_ns)
+            .min(TIMING_MOST_NS)
+            .max(0.0),
+        false => 0.0,
+    };
+    let of_call = of_call * snapshot.clock.ticks_per_second / 1e9;
+    let mut timed = nodes.calls.clone();
+    for estimate in &snapshot.estimates {
+        timed[estimate.node.index()] = estimate.timed.min(nodes.calls[estimate.node.index()]);
+    }
+    // The ticks and the timed calls of each row, including all rows below it, and the timing errors of its children. Parents come
+    // before children.
+    let mut below: Vec<(u64, u64)> = nodes
+        .self_ticks
+        .iter()
+        .copied()
+        .zip(timed.iter().copied())
+        .collect();
+    let mut of_children = vec![0.0; nodes.len()];
+    for row in (0..nodes.len()).rev() {
+        let (ticks, timed_below) = below[row];
+        let untimed = nodes.calls[row] - timed[row];
+        if timed[row] > 0 {
+            // Each timed call contains the cost of timing the calls inside it as well.
+            let of_timed = of_call * timed_below as f64 / timed[row] as f64;
+            errors[row].timing = (untimed as f64 * of_timed).min(ticks as f64);
+        }
+        if let Some(parent) = nodes.parent_of(NodeId(row as u32)) {
+            let parent = parent.index();
+            below[parent].0 = below[parent].0.saturating_add(ticks);
+            below[parent].1 = below[parent].1.saturating_add(timed_below);
+            of_children[parent] += errors[row].timing;
+        }
+    }
     for estimate in &snapshot.estimates {
         let row = estimate.node.index();
-        let untimed = snapshot.nodes.calls[row].saturating_sub(estimate.timed);
-        let timing = match snapshot.capture.mode.traits().timing {
-            Timing::SomeCalls => untimed as f64 * of_call,
-            Timing::EveryCall | Timing::Samples | Timing::Never => 0.0,
-        };
-        let (own, total) = &mut errors[row];
-        *own = own.hypot(estimate.self_error as f64).hypot(timing);
-        *total = total.hypot(estimate.total_error as f64).hypot(timing);
-        // Time that the row has too much is missing in its caller.
-        if let Some(caller) = snapshot.nodes.parent_of(estimate.node) {
-            let (own, _) = &mut errors[caller.index()];
-            *own = own.hypot(timing);
-        }
+        let errors = &mut errors[row];
+        // Time that the callees have too much is missing in the row itself.
+        errors.of_self = (estimate.self_error as f64).hypot(errors.timing - of_children[row]);
+        errors.of_total = estimate.total_error as f64;
     }
     errors
 }
@@ -195,11 +238,12 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
         let Some(of_thread) = *of_thread else { continue };
         for row in snapshot.rows_of(ThreadId(number)) {
             // A sampled row already has its own error.
-            if by_clock[row].0 > 0.0 && nodes.calls[row] > 0 {
+            let is_sampled = nodes.calls[row] == 0;
+            if let Some(error) = errors.get_mut(&NodeId(row as u32)).filter(|_| !is_sampled) {
                 let all = of_thread.variance(samples.of_row[row]);
                 let own = all - of_thread.of_sample * elsewhere[row];
                 let noise = own.max(of_thread.of_sample.powi(2)).sqrt();
-                errors.insert(NodeId(row as u32), noise.min(by_clock[row].0) as u64);
+                *error = noise.min(by_clock[row].of_self) as u64;
             }
         }
     }
@@ -214,6 +258,13 @@ fn working_outside(snapshot: &Snapshot, measures: &Measures, thread: u32) -> u64
 }
 
 impl Settled<'_> {
+    /// Returns the standard error of `ticks`, the time of `row` that was spent outside any scope.
+    pub(crate) fn error_of_moved(&self, snapshot: &Snapshot, row: u32, ticks: u64) -> f64 {
+        let thread = thread_of(snapshot, row) as u32;
+        let outside = self.outside_of_threads.get(&thread).copied().unwrap_or_default();
+        outside.error * ticks as f64 / outside.ticks.max(1) as f64
+    }
+
     /// Returns a function that computes the ticks spent on a CPU by a row, excluding its callees, or by a thread outside any
     /// scope.
     pub(crate) fn working(&self, snapshot: &Snapshot) -> impl Fn(SampledIn) -> u64 {
@@ -278,22 +329,23 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples, moves: bool
             // For each row, the number of the outermost call around it.
             let mut around: Vec<usize> = Vec::with_capacity(of_this.len());
             let mut doubtful: Vec<Doubtful> = Vec::new();
-            let mut doubt_outside: f64 = 0.0;
+            let mut doubt_outside = ClockErrors::default();
             for (row, by_clock) in of_this.zip(by_clock) {
                 let unplaced_here = unplaced as f64 * by_clock as f64 / whole;
-                let (self_error, total_error) = errors[row];
+                let errors = errors[row];
                 match snapshot.nodes.parent[row] {
                     NO_PARENT => {
                         around.push(doubtful.len());
                         doubtful.push(Doubtful {
-                            most: (2.0 * total_error) as u64,
+                            most: (2.0 * errors.of_total.hypot(errors.timing)) as u64,
                             ..Doubtful::default()
                         });
-                        doubt_outside = doubt_outside.hypot(total_error);
+                        doubt_outside.of_total = doubt_outside.of_total.hypot(errors.of_total);
+                        doubt_outside.timing += errors.timing;
                     }
                     parent => around.push(around[parent as usize - first_row]),
                 }
-                let doubt = self_error.hypot(unplaced_here);
+                let doubt = errors.of_self.hypot(unplaced_here);
                 if doubt <= 0.0 || snapshot.sum_of(NodeId(row as u32)).is_some() {
                     continue;
                 }
@@ -316,6 +368,7 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples, moves: bool
             }
             let sampled = samples.outside[number as usize];
             let by_clock = working_outside(snapshot, &snapshot.measures, number);
+            let doubt_outside = doubt_outside.of_total.hypot(doubt_outside.timing);
             let working = of_thread.mean(by_clock, doubt_outside, sampled);
             if moves && working > by_clock {
                 let moved = taken(&doubtful, working - by_clock);
@@ -354,7 +407,7 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples, moves: bool
 mod tests {
     use proptest::prelude::*;
     use tickscope_format::ids::SiteId;
-    use tickscope_format::snapshot::{Estimate, LineSample, Mode, NO_MODULE};
+    use tickscope_format::snapshot::{Estimate, Functions, LineSample, NO_MODULE};
     use tickscope_testkit::fixture::{
         self,
         programs::{any_snapshot, run},
@@ -460,8 +513,10 @@ mod tests {
         s.waits = true;
         s.threads[0].cpu_ns = Some(100_000);
         s.estimates = [0, 1].map(|row| fixture::estimate(row, 10, 100, 100)).into();
-        s.capture.mode = Mode::Adaptive;
-        (s.capture.cost.lower_ns, s.capture.cost.upper_ns) = (20.0, 20.0);
+        s.functions = Some(Functions {
+            call_ns: 15.0,
+            ..Functions::default()
+        });
         let outside = |samples| LineSample {
             inside: SampledIn::Thread(0),
             ..sample(0, samples)
@@ -472,15 +527,20 @@ mod tests {
             let working = settled.working(s);
             [SampledIn::Row(0), SampledIn::Row(1), SampledIn::Thread(0)].map(&working)
         };
-        // 990 calls were not timed, and timing a call may have taken 40 ns longer than it was found to take.
-        let [poll, pop, outside] = working(&s);
-        assert!((50_000..52_000).contains(&poll), "{poll}");
-        assert!((9_900..10_100).contains(&pop), "{pop}");
-        assert!((38_000..40_000).contains(&outside), "{outside}");
+        // 990 calls of each were not timed, and timing a call may have taken 40 ns longer than it was found to take.
+        let errors: Vec<f64> = errors_by_clock(&s).iter().map(|errors| errors.timing).collect();
+        assert_eq!(errors, [79_200.0, 10_000.0], "no more than the time of the row");
+        assert_eq!(working(&s), [50_041, 10_000, 39_959]);
         assert!(work_errors(&s, &Samples::of(&s)).into_values().eq([2_238, 1_004]));
         // If all calls were timed, the clock may be wrong by no more than the stated error.
-        s.capture.mode = Mode::Exact;
+        s.estimates.iter_mut().for_each(|estimate| estimate.timed = 1_000);
         assert_eq!(working(&s), [89_920, 10_000, 80]);
+        // A cost that makes no sense changes no time to zero.
+        s.estimates.iter_mut().for_each(|estimate| estimate.timed = 10);
+        for cost in [f64::NAN, f64::INFINITY, -1.0] {
+            s.functions.as_mut().unwrap().call_ns = cost;
+            assert!(working(&s)[1] > 9_000, "{cost}");
+        }
     }
 
     #[test]

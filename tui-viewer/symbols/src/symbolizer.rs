@@ -199,7 +199,7 @@ fn is_closure_alone(frame: &Frame) -> bool {
     frame.module.is_empty() && frame.function.starts_with('{')
 }
 
-/// Gives a function of the C library its public name: `read`, not `__GI___libc_read`.
+/// Gives a function of the C library its public name: `read`, not `__GI___libc_read`. One of the vDSO loses its underscores.
 fn in_public(frame: &mut Frame) {
     let name = frame.function.as_str();
     let name = name.strip_prefix("__GI_").unwrap_or(name);

@@ -70,9 +70,10 @@ const EARLY: f64 = 2.0;
 const COMFORT: f64 = 0.4;
 
 /// `QUIET` is how long the cost must have been below [`COMFORT`] before functions are switched on again. `OFF_AT_LEAST`
-/// is the minimum time that a function stays off. It doubles each time the function is switched off.
+/// is the minimum time that a function stays off. It doubles each time the function is switched off. The load of a
+/// program varies, so with 5 s, runs of 10 s ended with different functions off.
 const QUIET: Duration = Duration::from_secs(2);
-const OFF_AT_LEAST: Duration = Duration::from_secs(5);
+const OFF_AT_LEAST: Duration = Duration::from_secs(30);
 
 /// A function that was switched off.
 #[derive(Clone, Copy, Debug)]
@@ -361,4 +362,50 @@ fn set_off(number: u32, off: bool) -> bool {
     let site = function_sites::get(number).filter(|site| site.set_over_budget(off));
     site.into_iter().for_each(site_table::update_if_met);
     site.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_come_back_after_a_time_that_doubles_if_they_cost_little() {
+        function_sites::set_for_tests();
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
+        let off = |number, seconds, cost_share| Off {
+            of: Learned {
+                number,
+                mean_ns: 100.0,
+                cost_share,
+            },
+            since: ago(seconds),
+            is_learned: false,
+        };
+        let mut governor = Governor {
+            budget: 0.05,
+            began: ago(99),
+            next: ago(0),
+            mode: None,
+            seen: Seen::default(),
+            cpu_ns: 0,
+            judged_ns: 0.0,
+            cost_ns: 0.0,
+            is_cutting: false,
+            is_trial: false,
+            off: vec![
+                off(0, 25, 0.001),
+                off(1, 35, 0.001),
+                off(2, 35, 0.03),
+                off(3, 35, 0.001),
+            ],
+            times_off: vec![1, 1, 1, 2],
+            low_since: None,
+        };
+        assert_eq!(governor.bring_back(0.001), [], "the cost was not low until now");
+        governor.low_since = Some(ago(3));
+        assert_eq!(governor.bring_back(0.001), [1]);
+        governor.low_since = Some(ago(3));
+        assert_eq!(governor.bring_back(0.03), []);
+        assert_eq!(governor.low_since, None);
+    }
 }

@@ -1,7 +1,10 @@
 use proptest::prelude::*;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{LineSample, Module, NO_MODULE};
-use tickscope_testkit::fixture::{self, programs::any_snapshot};
+use tickscope_testkit::fixture::{
+    self,
+    programs::{any_snapshot, run},
+};
 
 use super::*;
 
@@ -144,6 +147,26 @@ fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
     assert_eq!(memchr.map(|row| row.1), Some(500), "as without a CPU time");
     assert_eq!(own("app::run > app::parse"), Some(0), "it has no more");
     assert_eq!(*with_sampled_rows(&with, &addresses), *with);
+}
+
+#[test]
+fn rows_whose_time_was_outside_have_the_error_of_that_time() {
+    let mut s = run(&[(0, "main", 1, 0), (1, "poll", 1_000, 90_000)]);
+    s.waits = true;
+    s.threads[0].cpu_ns = Some(100_000);
+    s.estimates = [0, 1]
+        .map(|row| fixture::estimate(row, 10, 20_000, 20_000))
+        .into();
+    let (module, addresses) = known(&[&[frame("std::rt", "start")]]);
+    s.lines.modules.push(module);
+    s.lines.set([
+        sample(SampledIn::Row(1), 2, 500),
+        sample(SampledIn::Thread(0), 1, 400),
+    ]);
+    let with = with_sampled_rows(&s, &addresses);
+    let of = |row: usize| (with.estimates[row].self_error, with.estimates[row].total_error);
+    assert_eq!(with.nodes.self_ticks, [0, 56_080, 33_920]);
+    assert_eq!([of(0), of(1)], [(20_000, 20_122), (20_122, 20_122)]);
 }
 
 #[test]
