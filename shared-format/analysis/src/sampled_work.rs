@@ -167,13 +167,12 @@ struct ClockErrors {
 fn errors_by_clock(snapshot: &Snapshot) -> Vec<ClockErrors> {
     let nodes = &snapshot.nodes;
     let mut errors = vec![ClockErrors::default(); nodes.len()];
-    let of_call = match snapshot.has_function_cost() {
-        true => (TIMING * snapshot.scope_cost().high_ns)
-            .min(TIMING_MOST_NS)
-            .max(0.0),
+    let of_call_ns = TIMING * snapshot.scope_cost().high_ns;
+    // A damaged file may hold any number.
+    let of_call = match snapshot.has_function_cost() && of_call_ns.is_finite() {
+        true => of_call_ns.clamp(0.0, TIMING_MOST_NS) * snapshot.clock.ticks_per_second / 1e9,
         false => 0.0,
     };
-    let of_call = of_call * snapshot.clock.ticks_per_second / 1e9;
     let mut timed = nodes.calls.clone();
     for estimate in &snapshot.estimates {
         timed[estimate.node.index()] = estimate.timed.min(nodes.calls[estimate.node.index()]);
