@@ -48,6 +48,7 @@
 pub mod align;
 pub mod call_tree;
 pub mod callers;
+mod clock_errors;
 pub mod code;
 pub mod compare;
 pub mod filter;

@@ -275,8 +275,8 @@ fn push_rows(
     (map, row_of)
 }
 
-/// Moves sampled time from the rows in which the samples were taken to the sampled rows. `variances` are those of the self time
-/// and the total time of each row so far.
+/// Moves sampled time from the rows in which the samples were taken to the sampled rows. `variances` holds the known variances of
+/// each row's self time and total time.
 fn move_time(
     below: &BTreeMap<SampledIn, Below>,
     map: &RowMap,

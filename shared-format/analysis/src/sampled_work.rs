@@ -13,16 +13,10 @@ use std::collections::BTreeMap;
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread};
 
+use crate::clock_errors::{ClockErrors, errors_by_clock};
+
 /// Minimum number of samples that a thread needs for its rows to be corrected. Fewer samples are too noisy.
 const SAMPLES_LEAST: u64 = 20;
-
-/// Standard error of the cost of timing a call, as a multiple of the upper bound of a function call's cost. Few calls are timed,
-/// so the code that times them is not in the nearest cache, unlike during calibration. In fd, for example, timed calls took 100 ns
-/// longer than others, where measuring a call costs up to 30 ns.
-const TIMING: f64 = 2.0;
-
-/// Upper bound of the standard error of the cost of timing a call, in nanoseconds.
-const TIMING_MOST_NS: f64 = 200.0;
 
 /// Factors that convert a thread's samples to ticks.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +27,9 @@ struct OfThread {
     of_sample: f64,
 }
 
-/// The samples of a snapshot, by row and thread.
+/// The samples of a snapshot, by row and thread, and what is known of its times by the clock.
 pub(crate) struct Samples {
+    by_clock: Vec<ClockErrors>,
     of_row: Vec<Sampled>,
     /// The samples of each thread outside any scope.
     outside: Vec<Sampled>,
@@ -76,6 +71,7 @@ impl Samples {
         });
         let (missed, of_thread) = of_threads.unzip();
         Self {
+            by_clock: errors_by_clock(snapshot),
             of_row,
             outside,
             missed,
@@ -151,76 +147,15 @@ pub(crate) struct Settled<'a> {
     pub(crate) outside_of_threads: BTreeMap<u32, Outside>,
 }
 
-/// The standard errors of a row's times by the clock, in ticks.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct ClockErrors {
-    of_self: f64,
-    /// The random part of the error of the total time.
-    of_total: f64,
-    /// How much the total time may be too long because timed calls last longer than others. All rows are wrong in the same
-    /// direction, so these errors add up.
-    timing: f64,
-}
-
-/// Returns the errors of the rows that have estimates. In programs built with `cargo tickscope`, they include the error of the
-/// cost of timing.
-fn errors_by_clock(snapshot: &Snapshot) -> Vec<ClockErrors> {
-    let nodes = &snapshot.nodes;
-    let mut errors = vec![ClockErrors::default(); nodes.len()];
-    let of_call_ns = TIMING * snapshot.scope_cost().high_ns;
-    // A damaged file may hold any number.
-    let of_call = match snapshot.has_function_cost() && of_call_ns.is_finite() {
-        true => of_call_ns.clamp(0.0, TIMING_MOST_NS) * snapshot.clock.ticks_per_second / 1e9,
-        false => 0.0,
-    };
-    let mut timed = nodes.calls.clone();
-    for estimate in &snapshot.estimates {
-        timed[estimate.node.index()] = estimate.timed.min(nodes.calls[estimate.node.index()]);
-    }
-    // The ticks and the timed calls of each row, including all rows below it, and the timing errors of its children. Parents come
-    // before children.
-    let mut below: Vec<(u64, u64)> = nodes
-        .self_ticks
-        .iter()
-        .copied()
-        .zip(timed.iter().copied())
-        .collect();
-    let mut of_children = vec![0.0; nodes.len()];
-    for row in (0..nodes.len()).rev() {
-        let (ticks, timed_below) = below[row];
-        let untimed = nodes.calls[row] - timed[row];
-        if timed[row] > 0 {
-            // Each timed call contains the cost of timing the calls inside it as well.
-            let of_timed = of_call * timed_below as f64 / timed[row] as f64;
-            errors[row].timing = (untimed as f64 * of_timed).min(ticks as f64);
-        }
-        if let Some(parent) = nodes.parent_of(NodeId(row as u32)) {
-            let parent = parent.index();
-            below[parent].0 = below[parent].0.saturating_add(ticks);
-            below[parent].1 = below[parent].1.saturating_add(timed_below);
-            of_children[parent] += errors[row].timing;
-        }
-    }
-    for estimate in &snapshot.estimates {
-        let row = estimate.node.index();
-        let errors = &mut errors[row];
-        // Time that the callees have too much is missing in the row itself.
-        errors.of_self = (estimate.self_error as f64).hypot(errors.timing - of_children[row]);
-        errors.of_total = estimate.total_error as f64;
-    }
-    errors
-}
-
 /// Returns the standard errors of CPU times, in ticks, for all rows with an estimated self time. The error of a row is the
 /// smaller of the errors of its self time and of its samples.
 pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<NodeId, u64> {
     let estimates = snapshot.estimates.iter();
     let errors = estimates.map(|estimate| (estimate.node, estimate.self_error));
     let mut errors: BTreeMap<NodeId, u64> = errors.collect();
-    if !snapshot.waits || snapshot.lines.samples.is_empty() {
+    if !snapshot.waits {
         return errors;
     }
-    let by_clock = errors_by_clock(snapshot);
     let nodes = &snapshot.nodes;
     // For each counted row, how many ticks of its samples were moved to sampled rows below it.
     let mut elsewhere = vec![0.0; nodes.len()];
@@ -242,7 +177,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
                 let all = of_thread.variance(samples.of_row[row]);
                 let own = all - of_thread.of_sample * elsewhere[row];
                 let noise = own.max(of_thread.of_sample.powi(2)).sqrt();
-                *error = noise.min(by_clock[row].of_self) as u64;
+                *error = noise.min(samples.by_clock[row].of_self) as u64;
             }
         }
     }
@@ -312,7 +247,6 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples, moves: bool
     let rows = snapshot.nodes.len();
     let off = [Quantity::Waiting, Quantity::Ready];
     let [mut waiting, mut ready] = off.map(|off| snapshot.measures.dense(off, rows));
-    let errors = errors_by_clock(snapshot);
     let self_ticks = &snapshot.nodes.self_ticks;
     let mut unplaced_of: Vec<(u32, u64)> = Vec::new();
     for (number, of_thread) in (0..).zip(&samples.of_thread) {
@@ -331,7 +265,7 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples, moves: bool
             let mut doubt_outside = ClockErrors::default();
             for (row, by_clock) in of_this.zip(by_clock) {
                 let unplaced_here = unplaced as f64 * by_clock as f64 / whole;
-                let errors = errors[row];
+                let errors = samples.by_clock[row];
                 match snapshot.nodes.parent[row] {
                     NO_PARENT => {
                         around.push(doubtful.len());
@@ -501,7 +435,7 @@ mod tests {
         // No more is taken than twice the error of the whole call.
         let mut surer = s.clone();
         surer.estimates[0].total_error = 500;
-        let moved = settled(&surer, &samples, true).outside_of_rows[&1];
+        let moved = settled(&surer, &Samples::of(&surer), true).outside_of_rows[&1];
         assert!((900..=1_000).contains(&moved), "{moved}");
     }
 
@@ -527,7 +461,8 @@ mod tests {
             [SampledIn::Row(0), SampledIn::Row(1), SampledIn::Thread(0)].map(&working)
         };
         // 990 calls of each were not timed, and timing a call may have taken 40 ns longer than it was found to take.
-        let errors: Vec<f64> = errors_by_clock(&s).iter().map(|errors| errors.timing).collect();
+        let by_clock = Samples::of(&s).by_clock;
+        let errors: Vec<f64> = by_clock.iter().map(|errors| errors.timing).collect();
         assert_eq!(errors, [79_200.0, 10_000.0], "no more than the time of the row");
         assert_eq!(working(&s), [50_041, 10_000, 39_959]);
         assert!(work_errors(&s, &Samples::of(&s)).into_values().eq([2_238, 1_004]));

@@ -97,7 +97,7 @@ impl Symbols {
             ));
         }
         let file = module.path.rsplit('/').next();
-        if file.is_some_and(|file| file.starts_with("libc.so")) || !known.vdso.is_empty() {
+        if file.is_some_and(|file| file.starts_with("libc.so")) {
             frames.iter_mut().for_each(in_public);
         }
         frames
@@ -199,7 +199,7 @@ fn is_closure_alone(frame: &Frame) -> bool {
     frame.module.is_empty() && frame.function.starts_with('{')
 }
 
-/// Gives a function of the C library its public name: `read`, not `__GI___libc_read`. One of the vDSO loses its underscores.
+/// Gives a function of the C library its public name: `read`, not `__GI___libc_read`.
 fn in_public(frame: &mut Frame) {
     let name = frame.function.as_str();
     let name = name.strip_prefix("__GI_").unwrap_or(name);
@@ -278,7 +278,10 @@ impl Known {
     /// Returns the function of the vDSO at an address.
     fn in_vdso(&self, address: u64) -> Option<Frame> {
         let (_, name) = self.vdso.iter().find(|(range, _)| range.contains(&address))?;
-        Some(named(name, &self.async_bodies))
+        Some(Frame {
+            function: name.clone(),
+            ..Frame::default()
+        })
     }
 }
 
@@ -289,11 +292,11 @@ fn vdso(module: &Module) -> Option<Vec<(Range<u64>, String)>> {
     if module.build_id.is_empty() || file.build_id().ok()?? != module.build_id {
         return None;
     }
-    // The vDSO has a second, weak symbol for each function.
+    // The vDSO has a second, weak symbol for each function. As in the C library, underscores are not part of the names.
     let functions = file.dynamic_symbols().filter(|symbol| !symbol.is_weak());
     let named = functions.filter_map(|symbol| {
         let range = symbol.address()..symbol.address() + symbol.size();
-        Some((range, symbol.name().ok()?.to_owned()))
+        Some((range, symbol.name().ok()?.trim_start_matches('_').to_owned()))
     });
     Some(named.collect())
 }
