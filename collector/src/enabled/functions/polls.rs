@@ -7,13 +7,15 @@
 //! explicitly.
 //!
 //! If a future is dropped by inlined code, which has no sled, no event reports the end of its call, and the call has
-//! *vanished*. The collector notices this when another future of the same kind begins at the same address, or by a
-//! check (`capture/lost_futures`). A call also vanishes if some polls of its future were inlined into other functions,
+//! *vanished*. The collector notices this when another future of the same kind is suspended at the same address, or by
+//! a check (`capture/lost_futures`). A call also vanishes if some polls of its future were inlined into other functions,
 //! unless a sled reports the drop. When a drop is reported, the state byte tells whether the body had returned.
 //!
 //! These hooks may call any function, so they take longer than the hooks of other functions. But a poll itself
 //! takes much longer still. In a server, the program and the kernel displace much of their code from the nearest cache
 //! between two polls. So they share code with the hooks of other functions, and unusual cases are in separate functions.
+
+use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
 
 use tickscope_format::snapshot::Quantity;
 
@@ -44,6 +46,17 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         let Some((site, polled)) = function_sites::polling(number) else {
             return;
         };
+        let future = Future {
+            address: if polled.of.argument == 0 { first } else { second },
+            function: polled.first,
+        };
+        // SAFETY: the function was called with this future, which it is about to read as well.
+        let state = unsafe { state_of(future, polled) };
+        // If the table has a call for a future that has not been polled yet, that call belongs to an earlier future.
+        let may_be_held = state != UNRESUMED;
+        if may_be_held {
+            prefetch(future);
+        }
         let Some(tree) = counting_tree(site, place) else {
             return;
         };
@@ -53,13 +66,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
             add(&tree.dropped, 1);
             return;
         }
-        let future = Future {
-            address: if polled.of.argument == 0 { first } else { second },
-            function: polled.first,
-        };
-        // SAFETY: the function was called with this future, which it is about to read as well.
-        let state = unsafe { state_of(future, polled) };
-        let held = calls_by_future::TABLE.take(future);
+        let held = may_be_held.then(|| calls_by_future::TABLE.take(future)).flatten();
         let row = held.map_or(0, |held| held.row);
         let mut call = held.map_or_else(|| unknown_call(state), |held| held_call(future, held, state));
         let is_first = call.is_new();
@@ -130,6 +137,9 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
             // SAFETY: the future is borrowed until the function returns.
             false => unsafe { state_of(poll.future(), polled) },
         };
+        if state >= SUSPENDED {
+            prefetch(poll.future());
+        }
         let mut call = end_polling(tree, &poll);
         // In a watched call, the end of a poll is noted as well, and exact mode keeps its guess of the next child.
         if !(tree.may_skip_clock() && hooks::exit(number, place, poll.number)) {
@@ -156,23 +166,33 @@ pub(super) extern "C" fn dropped(number: u32, place: u64, _: u64, _: u64, first:
         };
         let tree = current_thread::hot().filter(|tree| tree.current.get().is_some());
         let here = tree.filter(|tree| !tree.frames.is_elsewhere(place));
-        let Some(held) = calls_by_future::TABLE.take(future) else {
-            // Nobody polls a future that is dropped, so if a poll of it is open, that poll has panicked.
-            if let Some(tree) = here
-                && let Some(place) = tree.frames.place_of(future)
-            {
-                close_ended(tree, place, true);
-            }
-            return;
-        };
-        if let Some(tree) = here {
-            close_ended(tree, place, true);
-        }
-        let node = tree.and_then(|tree| held.node(tree, future));
         // SAFETY: the function was called with this future, which it is about to drop.
         let state = unsafe { state_of(future, polled) };
-        // The body may have returned in a poll that no event reported.
-        held.call().end_at(None, site, node, state != RETURNED);
+        // Nobody polls a future that is dropped, so if a poll of it is open, that poll has panicked.
+        let panicked = || here.and_then(|tree| tree.frames.place_of(future));
+        let is_earlier = |held: &Held| {
+            let is_other = |poll: Poll| poll.future() == future && poll.call != held.call;
+            let ended = here.and_then(|tree| tree.frames.last_poll());
+            state == UNRESUMED || ended.is_some_and(is_other) || panicked().is_some()
+        };
+        let may_be_held = calls_by_future::TABLE.may_have(future);
+        let held = match may_be_held.then(|| calls_by_future::TABLE.take(future)).flatten() {
+            Some(held) if is_earlier(&held) => {
+                _ = held.vanish();
+                None
+            }
+            held => held,
+        };
+        if let Some(tree) = here
+            && let Some(place) = held.map(|_| place).or_else(panicked)
+        {
+            close_ended(tree, place, true);
+        }
+        if let Some(held) = held {
+            let node = tree.and_then(|tree| held.node(tree, future));
+            // The body may have returned in a poll that no event reported.
+            held.call().end_at(None, site, node, state != RETURNED);
+        }
     });
 }
 
@@ -187,9 +207,7 @@ fn held_call(future: Future, held: Held, state: u8) -> Call {
     if state >= SUSPENDED {
         return held.call();
     }
-    if !calls_by_future::put_over(future, held) {
-        _ = held.vanish();
-    }
+    _ = calls_by_future::put_over(future, held).and_then(Held::vanish);
     unknown_call(state)
 }
 
@@ -226,6 +244,14 @@ fn open_rarely(
     Some((node, tree.frames.open_next(place, node)))
 }
 
+/// Loads the part of the table that holds a future's call into the nearest cache, where it will be needed soon.
+#[inline(always)]
+fn prefetch(future: Future) {
+    let memory = std::ptr::from_ref(calls_by_future::TABLE.memory(future));
+    // SAFETY: a prefetch has no effect but on caches.
+    unsafe { _mm_prefetch::<_MM_HINT_ET0>(memory.cast()) };
+}
+
 /// Reads the state byte of a body.
 ///
 /// # Safety
@@ -253,9 +279,7 @@ fn hold(future: Future, call: Call, row: u64, state: u8) {
         row,
         state,
     };
-    if !calls_by_future::TABLE.put(future, held) {
-        _ = held.vanish();
-    }
+    _ = calls_by_future::TABLE.put(future, held).and_then(Held::vanish);
 }
 
 impl Held {

@@ -11,6 +11,7 @@
 use tickscope_format::snapshot::Quantity;
 
 use crate::enabled::record::arena::{zeroed, zeros};
+use crate::enabled::record::current_thread;
 use crate::enabled::record::in_flight::{self, CallId};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::pool::retried;
@@ -72,11 +73,13 @@ zeroed! {
 }
 
 zeroed! {
-    /// The lock and the first place are in one cache line.
+    /// Everything but the places after the first one is in one cache line.
     #[repr(C, align(64))]
     #[derive(Debug)]
-    struct Group {
+    pub(crate) struct Group {
         is_locked: AtomicU32,
+        /// Number of places in use.
+        count: AtomicU32,
         places: [Place; GROUP],
     }
 }
@@ -84,8 +87,8 @@ zeroed! {
 zeroed! {
     #[derive(Debug)]
     pub(crate) struct Table<const GROUPS: usize> {
-        /// Number of places in use, for each group. The counts are stored next to each other, because a check reads them all and
-        /// most are 0.
+        /// [`Group::count`] of each group. These copies are stored next to each other, because a check reads them all and most are
+        /// 0.
         counts: [AtomicU32; GROUPS],
         groups: [Group; GROUPS],
         /// The group at which the next check starts.
@@ -104,9 +107,9 @@ pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
 }
 
-/// Puts a call that is already over into the table, so that the next check ends it. Returns false if that is not possible.
+/// Puts a call that is already over into the table, so that the next check ends it. Returns the same as [`Table::put`].
 #[cold]
-pub(crate) fn put_over(future: Future, held: Held) -> bool {
+pub(crate) fn put_over(future: Future, held: Held) -> Option<Held> {
     // No memory is mapped at an address with bit 63 set, so the next check finds that the call is over.
     let nowhere = Future {
         address: future.address | 1 << 63,
@@ -153,13 +156,22 @@ impl Held {
     #[cold]
     pub(crate) fn vanish(self) -> Option<Owner> {
         VANISHED.fetch_add(1, Ordering::Relaxed);
-        in_flight::end_without_tree(self.call);
+        let here = current_thread::hot();
+        let current = here.and_then(|tree| Some((tree, tree.take()?)));
+        match current {
+            Some((tree, current)) => {
+                tree.slots.end(self.call);
+                tree.put(current);
+            }
+            None => in_flight::end_without_tree(self.call),
+        }
         let row = Owner::numbered(self.row)?;
-        let of_row = |block: &&'static registry::Block| Owner::of_tree(&block.tree).contains(&row);
-        let Some(block) = registry::living().find(of_row) else {
+        let has_row = |tree: &&'static Tree| Owner::of_tree(tree).contains(&row);
+        let mut others = registry::living().map(|block| &block.tree);
+        let Some(tree) = here.filter(has_row).or_else(|| others.find(has_row)) else {
             return Some(row);
         };
-        if let Some(measures) = block.tree.measures.get(row.index()) {
+        if let Some(measures) = tree.measures.get(row.index()) {
             // Any thread may discover that the call is over, so unlike all other quantities, this one has several writers.
             measures
                 .of(Quantity::FutureVanished)
@@ -211,10 +223,14 @@ impl<const GROUPS: usize> Table<GROUPS> {
         (mixed >> 40) as usize % GROUPS
     }
 
-    /// Puts the call of a future into the table. Returns false if the future's group is full or locked.
-    pub(crate) fn put(&self, future: Future, held: Held) -> bool {
+    /// Puts the call of a future into the table. Returns the call that is not in the table, if there is one: the call of an
+    /// earlier future, which had the same address, or `held` itself if the future's group is full or locked.
+    pub(crate) fn put(&self, future: Future, held: Held) -> Option<Held> {
         let group = Self::group(future);
         let put = self.groups[group].with(|places| {
+            let earlier = self
+                .find(group, places, future)
+                .map(|place| self.leave(group, place));
             let free = |place: &&Place| place.address.load(Ordering::Relaxed) == 0;
             let place = places.iter().find(free)?;
             place.address.store(future.address, Ordering::Relaxed);
@@ -225,29 +241,41 @@ impl<const GROUPS: usize> Table<GROUPS> {
             place.state.store(held.state.into(), Ordering::Relaxed);
             place.suspected.store(0, Ordering::Relaxed);
             self.count(group, 1);
-            Some(())
+            Some(earlier)
         });
-        put.is_some()
+        put.unwrap_or(Some(held))
     }
 
     /// Removes the call of a future from the table and returns it, if it is in the table.
-    #[inline]
     pub(crate) fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
-        // A future's polls put its call into the table and take it out, and they never overlap. So if the call is in the table,
-        // this thread sees a count that includes it. If the count is 0, the call is not in the table.
-        if self.counts[group].load(Ordering::Relaxed) == 0 {
-            return None;
-        }
-        self.take_from(group, future)
-    }
-
-    #[inline(never)]
-    fn take_from(&self, group: usize, future: Future) -> Option<Held> {
         self.groups[group].with(|places| {
-            let place = places.iter().find(|place| place.future() == future)?;
+            let place = self.find(group, places, future)?;
             Some(self.leave(group, place))
         })
+    }
+
+    /// Returns whether the table may contain the call of a future that no other thread is polling or dropping.
+    #[inline]
+    pub(crate) fn may_have(&self, future: Future) -> bool {
+        // The polls of a future never overlap, so this thread sees a count that includes the future's call.
+        self.counts[Self::group(future)].load(Ordering::Relaxed) != 0
+    }
+
+    /// Returns the memory that [`Self::put`] and [`Self::take`] need for a future.
+    #[inline]
+    pub(crate) fn memory(&self, future: Future) -> &Group {
+        &self.groups[Self::group(future)]
+    }
+
+    /// Returns the place of a future in a group that the caller has locked. Does not look at places after the last one in use.
+    #[inline(always)]
+    fn find<'a>(&self, group: usize, places: &'a [Place; GROUP], future: Future) -> Option<&'a Place> {
+        let count = self.groups[group].count.load(Ordering::Relaxed) as usize;
+        let in_use = places
+            .iter()
+            .filter(|place| place.address.load(Ordering::Relaxed) != 0);
+        in_use.take(count).find(|place| place.future() == future)
     }
 
     /// Frees a place in a group that the caller has locked, and returns the call that it held.
@@ -260,9 +288,10 @@ impl<const GROUPS: usize> Table<GROUPS> {
 
     /// Changes the number of places in use in a group that the caller has locked, so no other thread changes it.
     fn count(&self, group: usize, change: i32) {
-        let count = &self.counts[group];
+        let count = &self.groups[group].count;
         let changed = count.load(Ordering::Relaxed).wrapping_add_signed(change);
         count.store(changed, Ordering::Relaxed);
+        self.counts[group].store(changed, Ordering::Relaxed);
     }
 
     /// Checks the calls in the table, group by group. Removes calls that are certainly over, and calls that at tick `now` have
@@ -341,7 +370,7 @@ mod tests {
     fn calls_are_found_by_their_futures_and_once() {
         static OWN: Table<64> = zeros();
         for number in 0..500 {
-            assert!(OWN.put(future(number), held(number)));
+            assert_eq!(OWN.put(future(number), held(number)), None);
         }
         // A future at the same address that another function polls is a different future.
         let other = Future {
@@ -349,7 +378,10 @@ mod tests {
             ..future(3)
         };
         assert_eq!(OWN.take(other), None);
-        assert!(OWN.put(other, held(9000)));
+        assert_eq!(OWN.put(other, held(9000)), None);
+        // A later future of the same kind, at the same address, displaces the call of the earlier one.
+        assert_eq!(OWN.put(future(4), held(4000)), Some(held(4)));
+        assert_eq!(OWN.put(future(4), held(4)), Some(held(4000)));
         for number in 0..500 {
             assert_eq!(OWN.take(future(number)), Some(held(number)));
             assert_eq!(OWN.take(future(number)), None);
@@ -361,11 +393,11 @@ mod tests {
     fn a_full_group_says_so() {
         static OWN: Table<1> = zeros();
         for number in 0..GROUP as u64 {
-            assert!(OWN.put(future(number), held(number)));
+            assert_eq!(OWN.put(future(number), held(number)), None);
         }
-        assert!(!OWN.put(future(99), held(99)));
+        assert_eq!(OWN.put(future(99), held(99)), Some(held(99)));
         assert_eq!(OWN.take(future(5)), Some(held(5)));
-        assert!(OWN.put(future(99), held(99)));
+        assert_eq!(OWN.put(future(99), held(99)), None);
         assert_eq!(OWN.take(future(99)), Some(held(99)));
     }
 
@@ -373,7 +405,7 @@ mod tests {
     fn calls_that_seem_over_for_some_time_are_taken() {
         static OWN: Table<1> = zeros();
         for number in 0..3 {
-            assert!(OWN.put(future(number), held(number)));
+            assert_eq!(OWN.put(future(number), held(number)), None);
         }
         let look = |now, call| {
             let mut all = Vec::new();
@@ -397,10 +429,10 @@ mod tests {
         // After another poll, a call must again seem to be over for the full time.
         assert_eq!(look(100, 3), []);
         assert_eq!(OWN.take(future(2)), Some(held(2)));
-        assert!(OWN.put(future(2), held(2)));
+        assert_eq!(OWN.put(future(2), held(2)), None);
         assert_eq!(look(120, 3), []);
         assert_eq!(look(130, 3), [held(2)]);
-        assert!(OWN.put(future(7), held(8999)));
+        assert_eq!(OWN.put(future(7), held(8999)), None);
         assert_eq!(look(131, 3), [held(8999)]);
     }
 
@@ -413,7 +445,7 @@ mod tests {
                     for round in 0..2_000 {
                         let own = |number: u64| future(thread * 1_000 + number);
                         for number in 0..8 {
-                            assert!(OWN.put(own(number), held(round)));
+                            assert_eq!(OWN.put(own(number), held(round)), None);
                         }
                         for number in 0..8 {
                             assert_eq!(OWN.take(own(number)), Some(held(round)));

@@ -263,20 +263,25 @@ impl Frames {
     }
 
     fn take_poll(&self, is_wanted: impl Fn(u64) -> bool) -> Option<Poll> {
-        let count = self.open_polls.load(Ordering::Relaxed).checked_sub(1)?;
-        let open = self.polls.get(count)?;
-        let [place, fields @ ..] = &open.fields;
-        let place = place.load(Ordering::Relaxed);
-        if !is_wanted(place) {
-            return None;
-        }
-        let fields = fields.each_ref().map(|field| field.load(Ordering::Relaxed));
-        let [address, function, began, call, outer, number] = fields;
-        let node = open.node.get()?;
-        self.open_polls.store(count, Ordering::Relaxed);
+        let last = self.open_polls.load(Ordering::Relaxed).checked_sub(1)?;
+        let poll = self.poll_at(last).filter(|poll| is_wanted(poll.place))?;
+        self.open_polls.store(last, Ordering::Relaxed);
+        Some(poll)
+    }
+
+    /// Returns the poll that has ended last inside the innermost open poll.
+    pub(crate) fn last_poll(&self) -> Option<Poll> {
+        self.poll_at(self.open_polls.load(Ordering::Relaxed))
+    }
+
+    #[inline(always)]
+    fn poll_at(&self, index: u32) -> Option<Poll> {
+        let open = self.polls.get(index)?;
+        let fields = open.fields.each_ref().map(|field| field.load(Ordering::Relaxed));
+        let [place, address, function, began, call, outer, number] = fields;
         Some(Poll {
             place,
-            node,
+            node: open.node.get()?,
             address,
             function: function as u32,
             began,
@@ -391,9 +396,14 @@ impl Poll {
             // The state is unknown, because the poll continues without being observed.
             state: 0,
         };
-        if self.began != 0 && (has_ended || !calls_by_future::TABLE.put(self.future(), held)) {
-            _ = held.vanish();
+        if self.began == 0 {
+            return;
         }
+        let lost = match has_ended {
+            true => Some(held),
+            false => calls_by_future::TABLE.put(self.future(), held),
+        };
+        _ = lost.and_then(Held::vanish);
     }
 }
 

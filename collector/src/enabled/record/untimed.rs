@@ -13,9 +13,9 @@ use crate::enabled::record::latency::Latency;
 use crate::enabled::record::node::{Node, UNTIMED};
 use crate::enabled::record::tree::Tree;
 
-/// log2 of a duration in ticks (about 10 us). If a node's calls take at least this long on average, all of them are timed,
+/// log2 of a duration in ticks (about 20 us). If a node's calls take at least this long on average, all of them are timed,
 /// because the clock costs little in comparison.
-const LONG_TICKS_LOG2: u64 = 15;
+const LONG_TICKS_LOG2: u64 = 16;
 
 /// The rate of a node is recomputed after this many timed calls.
 const RATE_INTERVAL: u64 = 32;
@@ -280,7 +280,7 @@ mod tests {
     fn a_long_call_and_a_short_one_that_is_watched_are_always_timed() {
         static WATCHED: Site = Site::named("watched", "m", "f.rs", 3);
         WATCHED.set_watch(Some(0));
-        for (site, ticks) in [(&A, 40_000), (&WATCHED, 40)] {
+        for (site, ticks) in [(&A, 70_000), (&WATCHED, 40)] {
             let tree = tree();
             let root = tree.current.get().unwrap();
             let a = child(&tree, site);
