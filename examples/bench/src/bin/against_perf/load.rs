@@ -10,9 +10,9 @@ use crate::Outcome;
 /// The first answer counts as complete when the server has sent nothing for this long.
 const SILENCE: Duration = Duration::from_millis(200);
 
-/// Sends requests to a server on this host. The first answer ends when the server falls silent. All later answers must
-/// have the same length.
-fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
+/// Sends requests to a server on this host, one every `gap`, or as soon as the answer to the last one is there. The first
+/// answer ends when the server falls silent. All later answers must have the same length.
+fn ask(port: u16, requests: u32, gap: Duration, request: &[u8]) -> io::Result<()> {
     let begin = Instant::now();
     let mut server = loop {
         match TcpStream::connect(("127.0.0.1", port)) {
@@ -31,20 +31,23 @@ fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
         length += more;
     }
     server.set_read_timeout(None)?;
-    for _ in 1..requests {
+    let begin = Instant::now();
+    for number in 1..requests {
+        thread::sleep((gap * number).saturating_sub(begin.elapsed()));
         server.write_all(request)?;
         server.read_exact(&mut answer[..length])?;
     }
     Ok(())
 }
 
-/// Opens several connections to a server at the same time, and sends the requests over each of them. In `request`, `\r`
-/// and `\n` stand for CR and LF.
-pub(crate) fn load(port: &str, connections: &str, requests: &str, request: &str) -> Outcome<()> {
+/// Opens several connections to a server at the same time, and sends the requests over each of them, `gap` microseconds
+/// apart. In `request`, `\r` and `\n` stand for CR and LF.
+pub(crate) fn load(port: &str, connections: &str, requests: &str, gap: &str, request: &str) -> Outcome<()> {
     let (port, connections, requests) = (port.parse()?, connections.parse::<usize>()?, requests.parse()?);
+    let gap = Duration::from_micros(gap.parse()?);
     let request = request.replace("\\r", "\r").replace("\\n", "\n");
     thread::scope(|scope| {
-        let ask = || ask(port, requests, request.as_bytes());
+        let ask = || ask(port, requests, gap, request.as_bytes());
         let all: Vec<_> = (0..connections).map(|_| scope.spawn(ask)).collect();
         all.into_iter()
             .try_for_each(|one| Ok(one.join().map_err(|_| "a connection has panicked")??))

@@ -2,8 +2,9 @@
 //! binary. The script `examples/bench/against_perf/run` makes the files that this program reads.
 //!
 //! ```text
-//! against_perf NAME BINARY STACKS... -- REPORT...      output of `perf script`, and JSON reports of `tickscope`
-//! against_perf load PORT CONNECTIONS REQUESTS TEXT     sends TEXT to a server again and again
+//! against_perf NAME BINARY STACKS... -- REPORT...         output of `perf script`, and JSON reports of `tickscope`
+//! against_perf cost NAME TIMES REPORT...                  CPU times of the plain and of the measured program, and reports
+//! against_perf load PORT CONNECTIONS REQUESTS GAP TEXT    sends TEXT to a server again and again, every GAP microseconds
 //! ```
 //!
 //! Both results are added up by symbol. A sample of perf belongs to its innermost address in user code, so kernel time
@@ -12,6 +13,7 @@
 //! one function here, and so do all symbols of the same piece of code.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
+mod cost;
 mod load;
 mod names;
 mod report;
@@ -22,6 +24,7 @@ use std::error::Error;
 use std::fs;
 use std::process::ExitCode;
 
+use crate::cost::cost;
 use crate::load::load;
 use crate::report::Report;
 use crate::seen::{Files, Seen, Symbols};
@@ -59,13 +62,17 @@ fn main() -> Outcome<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let mut parts = words.splitn(2, |word| word == "--");
     let holds = match (parts.next().unwrap_or_default(), parts.next()) {
-        ([command, port, connections, requests, request], None) if command == "load" => {
-            load(port, connections, requests, request).map(|()| true)
+        ([command, port, connections, requests, gap, request], None) if command == "load" => {
+            load(port, connections, requests, gap, request).map(|()| true)
+        }
+        ([command, name, times, reports @ ..], None) if command == "cost" => {
+            println!("{}", cost(name, times, reports)?);
+            Ok(true)
         }
         ([name, binary, stacks @ ..], Some(reports)) if !stacks.is_empty() && !reports.is_empty() => {
             compare(name, binary, stacks, reports)
         }
-        _ => Err("wanted: NAME BINARY STACKS... -- REPORT..., or load PORT CONNECTIONS REQUESTS TEXT".into()),
+        _ => Err("wanted: NAME BINARY STACKS... -- REPORT..., cost NAME TIMES REPORT..., or load PORT CONNECTIONS REQUESTS GAP TEXT".into()),
     };
     Ok(ExitCode::from(if holds? { 0 } else { DOES_NOT_HOLD }))
 }
