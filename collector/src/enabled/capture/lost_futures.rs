@@ -42,7 +42,7 @@ fn suspicion(future: Future, held: Held) -> Suspicion {
         ByteRead::IsGone => false,
         ByteRead::Refused => true,
     };
-    if held.state >= SUSPENDED && !is_as_it_was() {
+    if future.has_ended() || held.state >= SUSPENDED && !is_as_it_was() {
         // The hooks take a call out of the table while it is polled, so no poll that they saw can be in progress.
         Suspicion::Certain
     } else if in_flight::is_left_behind(held.call) || site.is_some_and(|site| site.is(SiteState::Disabled)) {

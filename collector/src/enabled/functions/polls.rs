@@ -7,15 +7,13 @@
 //! explicitly.
 //!
 //! If a future is dropped by inlined code, which has no sled, no event reports the end of its call, and the call has
-//! *vanished*. The collector notices this when another future of the same kind is suspended at the same address, or by
-//! a check (`capture/lost_futures`). A call also vanishes if some polls of its future were inlined into other functions,
+//! *vanished*. The collector notices this when another future of the same kind is suspended or dropped at the same
+//! address, or by a check (`capture/lost_futures`). A call also vanishes if some polls of its future were inlined into other functions,
 //! unless a sled reports the drop. When a drop is reported, the state byte tells whether the body had returned.
 //!
 //! These hooks may call any function, so they take longer than the hooks of other functions. But a poll itself
 //! takes much longer still. In a server, the program and the kernel displace much of their code from the nearest cache
 //! between two polls. So they share code with the hooks of other functions, and unusual cases are in separate functions.
-
-use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
 
 use tickscope_format::snapshot::Quantity;
 
@@ -55,7 +53,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         // If the table has a call for a future that has not been polled yet, that call belongs to an earlier future.
         let may_be_held = state != UNRESUMED;
         if may_be_held {
-            prefetch(future);
+            calls_by_future::TABLE.prefetch(future);
         }
         let Some(tree) = counting_tree(site, place) else {
             return;
@@ -68,9 +66,12 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         }
         let held = may_be_held.then(|| calls_by_future::TABLE.take(future)).flatten();
         let row = held.map_or(0, |held| held.row);
-        let mut call = held.map_or_else(|| unknown_call(state), |held| held_call(future, held, state));
+        let mut call = held.map_or_else(|| unknown_call(state), |held| held_call(held, state));
         let is_first = call.is_new();
         let Some((node, has_frame)) = open(tree, (number, site), place, &call) else {
+            if !may_be_held {
+                end_earlier(future);
+            }
             hold(future, call, row, state);
             return;
         };
@@ -138,7 +139,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
             false => unsafe { state_of(poll.future(), polled) },
         };
         if state >= SUSPENDED {
-            prefetch(poll.future());
+            calls_by_future::TABLE.prefetch(poll.future());
         }
         let mut call = end_polling(tree, &poll);
         // In a watched call, the end of a poll is noted as well, and exact mode keeps its guess of the next child.
@@ -171,14 +172,15 @@ pub(super) extern "C" fn dropped(number: u32, place: u64, _: u64, _: u64, first:
         // Nobody polls a future that is dropped, so if a poll of it is open, that poll has panicked.
         let panicked = || here.and_then(|tree| tree.frames.place_of(future));
         let is_earlier = |held: &Held| {
-            let is_other = |poll: Poll| poll.future() == future && poll.call != held.call;
+            // The slot may still have a poll from long ago, of a call that began before the one in the table.
+            let is_later = |poll: Poll| poll.future() == future && poll.began > held.began;
             let ended = here.and_then(|tree| tree.frames.last_poll());
-            state == UNRESUMED || ended.is_some_and(is_other) || panicked().is_some()
+            state == UNRESUMED || ended.is_some_and(is_later) || panicked().is_some()
         };
         let may_be_held = calls_by_future::TABLE.may_have(future);
         let held = match may_be_held.then(|| calls_by_future::TABLE.take(future)).flatten() {
             Some(held) if is_earlier(&held) => {
-                _ = held.vanish();
+                calls_by_future::end_unseen(held);
                 None
             }
             held => held,
@@ -203,12 +205,22 @@ fn unknown_call(state: u8) -> Call {
 
 /// Returns the call of a future in this state for which the table held a call. That call is over if the future is not
 /// suspended.
-fn held_call(future: Future, held: Held, state: u8) -> Call {
+fn held_call(held: Held, state: u8) -> Call {
     if state >= SUSPENDED {
         return held.call();
     }
-    _ = calls_by_future::put_over(future, held).and_then(Held::vanish);
+    calls_by_future::end_unseen(held);
     unknown_call(state)
+}
+
+/// Ends the call of an earlier future, if the table has one. Later polls of this future, whose first poll does not count, would
+/// find that call.
+#[cold]
+#[inline(never)]
+fn end_earlier(future: Future) {
+    if let Some(earlier) = calls_by_future::TABLE.take(future) {
+        calls_by_future::end_unseen(earlier);
+    }
 }
 
 /// Opens the scope and the frame of a poll. The scope is closed when the function ends, even if no event reports the end.
@@ -244,14 +256,6 @@ fn open_rarely(
     Some((node, tree.frames.open_next(place, node)))
 }
 
-/// Loads the part of the table that holds a future's call into the nearest cache, where it will be needed soon.
-#[inline(always)]
-fn prefetch(future: Future) {
-    let memory = std::ptr::from_ref(calls_by_future::TABLE.memory(future));
-    // SAFETY: a prefetch has no effect but on caches.
-    unsafe { _mm_prefetch::<_MM_HINT_ET0>(memory.cast()) };
-}
-
 /// Reads the state byte of a body.
 ///
 /// # Safety
@@ -279,7 +283,9 @@ fn hold(future: Future, call: Call, row: u64, state: u8) {
         row,
         state,
     };
-    _ = calls_by_future::TABLE.put(future, held).and_then(Held::vanish);
+    if let Some(left) = calls_by_future::TABLE.put(future, held) {
+        calls_by_future::end_unseen(left);
+    }
 }
 
 impl Held {

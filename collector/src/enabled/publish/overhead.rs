@@ -151,7 +151,7 @@ fn measured(switch: Switch) -> Bounds {
         pretend(node, 1 << 30);
         bounds.timed = (best(working) - plain).max(0.0);
         // One call in eight is timed, and the CPU cannot predict which ones.
-        pretend(node, 12_000);
+        pretend(node, 24_000);
         bounds.timed_within = (best_within(node, working) - plain).clamp(0.0, bounds.timed);
         // The node's calls appear to be about as long as they really are.
         pretend(node, 300);

@@ -272,14 +272,7 @@ impl<T: Sync + 'static> Ref<T> {
     /// Prefetches the value into the CPU's caches, without waiting for it.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let address = self.0.load(Ordering::Relaxed).cast_const().cast();
-            // SAFETY: the instruction belongs to SSE, which every x86-64 CPU has, and has no effect visible to a program at any
-            // address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
-        }
+        prefetch(self.0.load(Ordering::Relaxed));
     }
 
     /// Makes this refer to the same value as `other`, or to nothing if `other` does.
@@ -350,6 +343,18 @@ impl<T: Sync + 'static> Tagged<T> {
 
     pub(crate) fn clear(&self) {
         self.0.store(std::ptr::null_mut(), Ordering::Relaxed);
+    }
+}
+
+/// Prefetches memory into the CPU's caches, without waiting for it.
+#[inline(always)]
+pub(crate) fn prefetch<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the instruction belongs to SSE, which every x86-64 CPU has, and has no effect visible to a program at any
+        // address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
 }
 

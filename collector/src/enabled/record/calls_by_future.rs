@@ -10,7 +10,7 @@
 
 use tickscope_format::snapshot::Quantity;
 
-use crate::enabled::record::arena::{zeroed, zeros};
+use crate::enabled::record::arena::{prefetch, zeroed, zeros};
 use crate::enabled::record::current_thread;
 use crate::enabled::record::in_flight::{self, CallId};
 use crate::enabled::record::owner::Owner;
@@ -33,6 +33,21 @@ pub(crate) const SUSPENDED: u8 = 3;
 pub(crate) struct Future {
     pub(crate) address: u64,
     pub(crate) function: u32,
+}
+
+impl Future {
+    /// Returns the key of a call that is over. No function has this number, and no place in use has the address 0.
+    fn ended(call: CallId) -> Self {
+        Self {
+            address: call.max(1),
+            function: u32::MAX,
+        }
+    }
+
+    /// Returns whether this is the key of a call that is over.
+    pub(crate) fn has_ended(self) -> bool {
+        self.function == u32::MAX
+    }
 }
 
 /// The call of a future, kept between two polls.
@@ -76,7 +91,7 @@ zeroed! {
     /// Everything but the places after the first one is in one cache line.
     #[repr(C, align(64))]
     #[derive(Debug)]
-    pub(crate) struct Group {
+    struct Group {
         is_locked: AtomicU32,
         /// Number of places in use.
         count: AtomicU32,
@@ -107,19 +122,19 @@ pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
 }
 
-/// Puts a call that is already over into the table, so that the next check ends it. Returns the same as [`Table::put`].
+/// Ends a call whose end was not seen, or leaves this to the next check, if the call's row is not one of this thread's.
 #[cold]
-pub(crate) fn put_over(future: Future, held: Held) -> Option<Held> {
-    // No memory is mapped at an address with bit 63 set, so the next check finds that the call is over.
-    let nowhere = Future {
-        address: future.address | 1 << 63,
-        ..future
+#[inline(never)]
+pub(crate) fn end_unseen(held: Held) {
+    let here = current_thread::hot();
+    let row = Owner::numbered(held.row);
+    let is_here = here.is_some_and(|tree| row.is_none_or(|row| Owner::of_tree(tree).contains(&row)));
+    let left = if is_here {
+        Some(held)
+    } else {
+        TABLE.put(Future::ended(held.call), held)
     };
-    let held = Held {
-        state: u8::MAX,
-        ..held
-    };
-    TABLE.put(nowhere, held)
+    _ = left.and_then(Held::vanish);
 }
 
 /// Returns whether the table is empty.
@@ -262,10 +277,10 @@ impl<const GROUPS: usize> Table<GROUPS> {
         self.counts[Self::group(future)].load(Ordering::Relaxed) != 0
     }
 
-    /// Returns the memory that [`Self::put`] and [`Self::take`] need for a future.
-    #[inline]
-    pub(crate) fn memory(&self, future: Future) -> &Group {
-        &self.groups[Self::group(future)]
+    /// Prefetches the memory that [`Self::put`] and [`Self::take`] need for a future.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, future: Future) {
+        prefetch(&self.groups[Self::group(future)]);
     }
 
     /// Returns the place of a future in a group that the caller has locked. Does not look at places after the last one in use.

@@ -269,7 +269,8 @@ impl Frames {
         Some(poll)
     }
 
-    /// Returns the poll that has ended last inside the innermost open poll.
+    /// Returns the poll that has ended last among those that were as deeply nested as the next poll will be. It may have been a
+    /// poll of an earlier thread.
     pub(crate) fn last_poll(&self) -> Option<Poll> {
         self.poll_at(self.open_polls.load(Ordering::Relaxed))
     }
