@@ -101,4 +101,4 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -305,3 +305,6 @@ impl Held {
         Some(node)
     }
 }
+
+#[cfg(test)]
+mod tests;

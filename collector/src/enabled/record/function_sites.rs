@@ -196,13 +196,28 @@ pub(crate) fn counts() -> Option<Counts> {
     })
 }
 
-/// Sets eight functions without sleds. Their states change as if they had sleds.
+/// Number of a function that polls futures, whose first byte is their state, in tests.
+#[cfg(test)]
+pub(crate) const POLLS: u32 = 8;
+
+/// Sets eight functions and [`POLLS`], without sleds. Their states change as if they had sleds.
 #[cfg(test)]
 pub(crate) fn set_for_tests() {
-    let functions = (0..8).map(|_| Function::new(Site::named("f", "m", "f.rs", 1), None, true));
+    let site = || Site::named("f", "m", "f.rs", 1);
+    let mut functions: Vec<_> = (0..POLLS).map(|_| Function::new(site(), None, true)).collect();
+    let polled = PolledBy {
+        first: POLLS,
+        of: PollFunction {
+            argument: 0,
+            state_offset: 0,
+        },
+    };
+    let polls = site();
+    polls.note_future();
+    functions.push(Function::new(polls, Some(polled), true));
     let (trampolines, choice) = (Trampolines::default(), FunctionChoice::default());
     // SAFETY: there are no sleds.
-    unsafe { set(functions.collect(), Vec::new(), trampolines, choice) };
+    unsafe { set(functions, Vec::new(), trampolines, choice) };
 }
 
 #[cfg(test)]

@@ -156,24 +156,36 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
 }
 
 /// Runs `body` on a new thread, whose tree is empty.
-fn on_new_thread<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+pub(in crate::enabled::functions) fn on_new_thread<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|threads| threads.spawn(body).join().unwrap())
+}
+
+/// Runs a test in its own process, because the models of other tests empty the registry of threads. Returns
+/// whether this is that process.
+pub(in crate::enabled::functions) fn is_alone(module: &str, test: &str) -> bool {
+    const ALONE: &str = "TICKSCOPE_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let done = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            &format!("{}::{test}", module.split_once("::").unwrap().1),
+        ])
+        .env(ALONE, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(said.contains("1 passed"), "{said}");
+    false
 }
 
 #[test]
 fn open_calls_are_right_whenever_functions_are_switched() {
-    // The models of other tests empty the registry of threads, so this test runs in its own process.
-    const ALONE: &str = "TICKSCOPE_TEST_ALONE";
-    if std::env::var_os(ALONE).is_none() {
-        let module = module_path!().split_once("::").unwrap().1;
-        let name = format!("{module}::open_calls_are_right_whenever_functions_are_switched");
-        let done = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", &name])
-            .env(ALONE, "1")
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&done.stdout);
-        assert!(said.contains("1 passed"), "{said}");
+    if !is_alone(
+        module_path!(),
+        "open_calls_are_right_whenever_functions_are_switched",
+    ) {
         return;
     }
     set_for_tests();
