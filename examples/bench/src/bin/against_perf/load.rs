@@ -10,9 +10,10 @@ use crate::Outcome;
 /// The first answer counts as complete when the server has sent nothing for this long.
 const SILENCE: Duration = Duration::from_millis(200);
 
-/// Sends requests to a server on this host, one every `gap`, or as soon as the answer to the last one is there. The first
+/// Sends requests to a server on this host, `gap` apart on average, but not before the answer to the last one is there. The
+/// gaps are random, because in step with the kernel's tick, samples would always see the same part of a request. The first
 /// answer ends when the server falls silent. All later answers must have the same length.
-fn ask(port: u16, requests: u32, gap: Duration, request: &[u8]) -> io::Result<()> {
+fn ask(port: u16, requests: usize, gap: Duration, request: &[u8]) -> io::Result<()> {
     let begin = Instant::now();
     let mut server = loop {
         match TcpStream::connect(("127.0.0.1", port)) {
@@ -31,13 +32,21 @@ fn ask(port: u16, requests: u32, gap: Duration, request: &[u8]) -> io::Result<()
         length += more;
     }
     server.set_read_timeout(None)?;
-    let begin = Instant::now();
-    for number in 1..requests {
-        thread::sleep((gap * number).saturating_sub(begin.elapsed()));
+    let (begin, mut due) = (Instant::now(), Duration::ZERO);
+    for random in randoms(server.local_addr()?.port()).take(requests - 1) {
+        due += gap.mul_f64(2.0 * random);
+        thread::sleep(due.saturating_sub(begin.elapsed()));
         server.write_all(request)?;
         server.read_exact(&mut answer[..length])?;
     }
     Ok(())
+}
+
+/// Returns numbers from 0 to 1, by Park and Miller's generator.
+fn randoms(seed: u16) -> impl Iterator<Item = f64> {
+    const LIMIT: u64 = (1 << 31) - 1;
+    let next = |last: &u64| Some(last * 16_807 % LIMIT);
+    std::iter::successors(Some(u64::from(seed.max(1))), next).map(|number| number as f64 / LIMIT as f64)
 }
 
 /// Opens several connections to a server at the same time, and sends the requests over each of them, `gap` microseconds
