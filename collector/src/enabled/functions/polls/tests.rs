@@ -129,9 +129,8 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
         }
     }
     // A last event ends the polls that have panicked. A check then finds the calls that have vanished.
-    for at in 0..PLACES {
-        let is_open = futures[at].take().unwrap_or(false);
-        drop_it(at, is_open, is_odd(at), &mut wanted);
+    for (at, is_open) in futures.into_iter().enumerate() {
+        drop_it(at, is_open.unwrap_or(false), is_odd(at), &mut wanted);
     }
     end(POLLS, place + 64);
     TABLE.take_suspected(
