@@ -8,8 +8,9 @@
 //!
 //! If a future is dropped by inlined code, which has no sled, no event reports the end of its call, and the call has
 //! *vanished*. The collector notices this when another future of the same kind is suspended or dropped at the same
-//! address, or by a check (`capture/lost_futures`). A call also vanishes if some polls of its future were inlined into other functions,
-//! unless a sled reports the drop. When a drop is reported, the state byte tells whether the body had returned.
+//! address, or by a check (`capture/lost_futures`). A call also vanishes if some polls of its future were inlined into
+//! other functions, unless a sled reports the drop. When a drop is reported, the state byte tells whether the body had
+//! returned.
 //!
 //! These hooks may call any function, so they take longer than the hooks of other functions. But a poll itself
 //! takes much longer still. In a server, the program and the kernel displace much of their code from the nearest cache
@@ -283,9 +284,7 @@ fn hold(future: Future, call: Call, row: u64, state: u8) {
         row,
         state,
     };
-    if let Some(left) = calls_by_future::TABLE.put(future, held) {
-        calls_by_future::end_unseen(left);
-    }
+    calls_by_future::keep(future, held);
 }
 
 impl Held {

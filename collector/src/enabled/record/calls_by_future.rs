@@ -122,6 +122,14 @@ pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
 }
 
+/// Keeps a call until the next poll of its future. A call for which the table has no place ends, as its end will not be seen.
+#[inline]
+pub(crate) fn keep(future: Future, held: Held) {
+    if let Some(left) = TABLE.put(future, held) {
+        end_unseen(left);
+    }
+}
+
 /// Ends a call whose end was not seen, or leaves this to the next check, if the call's row is not one of this thread's.
 #[cold]
 #[inline(never)]

@@ -400,11 +400,11 @@ impl Poll {
         if self.began == 0 {
             return;
         }
-        let lost = match has_ended {
-            true => Some(held),
-            false => calls_by_future::TABLE.put(self.future(), held),
-        };
-        _ = lost.and_then(Held::vanish);
+        if has_ended {
+            _ = held.vanish();
+        } else {
+            calls_by_future::keep(self.future(), held);
+        }
     }
 }
 
